@@ -1,0 +1,16 @@
+/*
+ * compat.h
+ *	  Differences between PostgreSQL majors (15, 17, 18, 19).
+ *
+ * The only file of the project that names PG_VERSION_NUM.
+ */
+#ifndef RTB_COMPAT_H
+#define RTB_COMPAT_H
+
+#include "postgres.h"
+
+#if PG_VERSION_NUM < 150000
+#error "rtbench needs PostgreSQL 15 or later"
+#endif
+
+#endif							/* RTB_COMPAT_H */

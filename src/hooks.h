@@ -1,0 +1,34 @@
+/*
+ * hooks.h
+ *	  Counting what ran: statements, fired statements, rows, plannings, shapes.
+ */
+#ifndef RTB_HOOKS_H
+#define RTB_HOOKS_H
+
+#include "postgres.h"
+
+typedef struct RtbCounts
+{
+	int64		statements;		/* by the vocabulary's rules, at trigger depth 0 */
+	int64		fired;			/* the same at trigger depth > 0 */
+	int64		loop_queries;	/* queries that only fed a loop (depth 0) */
+	int64		rows;			/* returned or affected by the counted statements */
+	int64		plannings;		/* calls of the planner */
+	int64		xids;			/* transaction ids assigned, subtransactions' included */
+	bool		parallel;		/* a plan that may use parallel workers ran */
+	bool		sql_functions;	/* statements of SQL functions that were not inlined are included */
+	bool		rules;			/* statements added by rules are included */
+	bool		notifies;		/* NOTIFY or pg_notify() was called */
+	bool		truncates;		/* TRUNCATE ran */
+	bool		ddl;			/* a utility that changes the catalogs ran */
+} RtbCounts;
+
+extern void rtb_hooks_begin(void);
+extern void rtb_hooks_end(RtbCounts *counts);
+extern void rtb_hooks_abandon(void);
+extern bool rtb_hooks_pause(void);
+extern void rtb_hooks_resume(bool was_counting);
+extern void rtb_hooks_driver(bool driver);
+extern char *rtb_hooks_shapes(bool fired);
+
+#endif							/* RTB_HOOKS_H */

@@ -1,0 +1,16 @@
+/*
+ * rtbench.c
+ *	  Module load: settings, and each room's init; nothing else.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+
+PG_MODULE_MAGIC;
+
+void		_PG_init(void);
+
+void
+_PG_init(void)
+{
+}

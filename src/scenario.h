@@ -1,0 +1,83 @@
+/*
+ * scenario.h
+ *	  Scenarios, arms and steps: from their jsonb documents, validated.
+ */
+#ifndef RTB_SCENARIO_H
+#define RTB_SCENARIO_H
+
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+#include "utils/jsonb.h"
+
+typedef enum RtbStepKind
+{
+	RTB_STEP_STATEMENT,			/* a text that is sent: one message */
+	RTB_STEP_FOREACH,			/* a driver query whose rows run the body */
+	RTB_STEP_GENERATED			/* a query whose values are texts to send */
+} RtbStepKind;
+
+typedef struct RtbStep
+{
+	RtbStepKind kind;
+	int			id;				/* ordinal in the arm, depth first, from 1 */
+	char	   *text;			/* statement text, driver query, or generating query */
+	List	   *statements;		/* of char *: the text split by the parser, never empty */
+	int			nparams;		/* highest $n in the text, 0 if none */
+	List	   *types;			/* of char *: types => given, NIL to let the server infer */
+	bool		plans_kept;		/* plans => 'kept' */
+	List	   *body;			/* of RtbStep *, of a foreach only */
+} RtbStep;
+
+typedef struct RtbArm
+{
+	char	   *name;
+	char	   *description;	/* or NULL */
+	List	   *before;			/* of char *: statements run untimed in each pass's transaction */
+	List	   *steps;			/* of RtbStep *, never empty */
+} RtbArm;
+
+/* one point of a scenario, every parameter filled in: all that a session needs */
+typedef struct RtbWork
+{
+	bool		has_point;
+	int64		point;
+	List	   *setup;			/* of char *: single statements; NIL: the user's own tables */
+	char	   *check_query;	/* or NULL */
+	List	   *arms;			/* of RtbArm * */
+} RtbWork;
+
+typedef struct RtbScenario
+{
+	char	   *name;			/* "compare" for ad hoc */
+	char	   *owner;			/* role name, NULL for built-ins */
+	bool		builtin;
+	char	   *description;
+	char	   *setup;			/* text or NULL */
+	char	   *check_query;	/* text or NULL */
+	char	   *swept;			/* parameter's name, or NULL */
+	List	   *points;			/* of int64 * */
+	Jsonb	   *parameters;		/* defaults: an object */
+	List	   *arm_names;		/* of char * */
+	List	   *arm_documents;	/* of Jsonb * */
+} RtbScenario;
+
+/* resolve a name as the current role does: own, then built-in, or owner.name */
+extern RtbScenario *rtb_scenario_load(const char *name);
+/* an ad hoc scenario made of arm documents (compare); validates everything */
+extern RtbScenario *rtb_scenario_ad_hoc(const char *setup, const char *check_query,
+										const char *swept, List *points,
+										Jsonb *parameters, List *arm_documents);
+/* keep only the named arms, in the order named; unknown or repeated names are errors */
+extern void rtb_scenario_choose_arms(RtbScenario *scenario, List *arm_names);
+/* parameters given by a call over the scenario's defaults; unknown names are errors */
+extern void rtb_scenario_set_parameters(RtbScenario *scenario, Jsonb *given);
+/* the document of one point, all parameters filled in: JSON text, palloc'd */
+extern char *rtb_work_document(const RtbScenario *scenario, bool has_point, int64 point);
+/* and back, in whatever process runs it */
+extern RtbWork *rtb_work_parse(const char *document);
+/* number of steps in an arm, and the step of an id */
+extern int	rtb_arm_step_count(const RtbArm *arm);
+extern RtbStep *rtb_arm_step(const RtbArm *arm, int id);
+
+#endif							/* RTB_SCENARIO_H */

@@ -1,0 +1,38 @@
+/*
+ * worker.h
+ *	  A background worker that serves requests as the caller's user.
+ *
+ * The caller's side starts it, sends requests and waits for each to end; the
+ * worker's side hands a request to the handler that a room above registered
+ * (rtb_worker_set_handler in that room's init), so that nothing here knows
+ * what a session is.
+ */
+#ifndef RTB_WORKER_H
+#define RTB_WORKER_H
+
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+
+typedef struct RtbWorker RtbWorker;
+
+/* called in the worker, outside any transaction, once per request */
+typedef void (*RtbWorkerHandler) (char kind, StringInfo body);
+/* called in the caller for each reply; body is valid during the call only */
+typedef void (*RtbWorkerSink) (void *arg, char kind, StringInfo body);
+
+/* both sides */
+extern void rtb_worker_set_handler(RtbWorkerHandler handler);
+
+/* the caller's side */
+extern RtbWorker *rtb_worker_start(void);
+extern void rtb_worker_request(RtbWorker *worker, char kind, const char *data, Size size,
+							   RtbWorkerSink sink, void *arg);
+extern int	rtb_worker_pid(const RtbWorker *worker);
+extern void rtb_worker_stop(RtbWorker *worker);
+
+/* the worker's side */
+extern void rtb_worker_reply(char kind, const char *data, Size size);
+extern bool rtb_in_worker(void);
+
+#endif							/* RTB_WORKER_H */
