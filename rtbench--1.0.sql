@@ -111,6 +111,77 @@ CREATE INDEX steps_run_idx ON rtbench.steps (run);
 --
 -- The main job (sweep.c)
 --
+CREATE FUNCTION rtbench.sweep(
+	scenario text,
+	points bigint[] DEFAULT NULL,
+	parameters jsonb DEFAULT NULL,
+	arms text[] DEFAULT NULL,
+	swept text DEFAULT NULL,
+	check_query text DEFAULT NULL,
+	baseline text DEFAULT NULL,
+	transport text DEFAULT 'worker',
+	label text DEFAULT NULL,
+	rounds int DEFAULT 20,
+	max_time interval DEFAULT '60 s',
+	pass_timeout interval DEFAULT NULL,
+	ignore_columns text[] DEFAULT NULL,
+	compare_returned boolean DEFAULT false,
+	vacuum boolean DEFAULT NULL,
+	margin float8 DEFAULT 0.02,
+	seed bigint DEFAULT NULL)
+RETURNS SETOF rtbench.verdict
+AS 'MODULE_PATHNAME', 'rtb_sweep' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION rtbench.sweep(text, bigint[], jsonb, text[], text, text, text, text, text, int,
+	interval, interval, text[], boolean, boolean, float8, bigint) IS
+'run a scenario at every point, all its arms in turn, and say which ways are faster and whether they do the same';
+
+CREATE FUNCTION rtbench.compare(
+	arms jsonb[],
+	setup text DEFAULT NULL,
+	check_query text DEFAULT NULL,
+	points bigint[] DEFAULT NULL,
+	parameters jsonb DEFAULT NULL,
+	swept text DEFAULT NULL,
+	baseline text DEFAULT NULL,
+	transport text DEFAULT 'worker',
+	label text DEFAULT NULL,
+	rounds int DEFAULT 20,
+	max_time interval DEFAULT '60 s',
+	pass_timeout interval DEFAULT NULL,
+	ignore_columns text[] DEFAULT NULL,
+	compare_returned boolean DEFAULT false,
+	vacuum boolean DEFAULT NULL,
+	margin float8 DEFAULT 0.02,
+	seed bigint DEFAULT NULL)
+RETURNS SETOF rtbench.verdict
+AS 'MODULE_PATHNAME', 'rtb_compare' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION rtbench.compare(jsonb[], text, text, bigint[], jsonb, text, text, text, text, int,
+	interval, interval, text[], boolean, boolean, float8, bigint) IS
+'compare ad hoc arms on the caller''s own committed tables, or on a fixture that setup builds';
+
+CREATE FUNCTION rtbench.compare(
+	arms text[],
+	setup text DEFAULT NULL,
+	check_query text DEFAULT NULL,
+	points bigint[] DEFAULT NULL,
+	parameters jsonb DEFAULT NULL,
+	swept text DEFAULT NULL,
+	baseline text DEFAULT NULL,
+	transport text DEFAULT 'worker',
+	label text DEFAULT NULL,
+	rounds int DEFAULT 20,
+	max_time interval DEFAULT '60 s',
+	pass_timeout interval DEFAULT NULL,
+	ignore_columns text[] DEFAULT NULL,
+	compare_returned boolean DEFAULT false,
+	vacuum boolean DEFAULT NULL,
+	margin float8 DEFAULT 0.02,
+	seed bigint DEFAULT NULL)
+RETURNS SETOF rtbench.verdict
+AS 'MODULE_PATHNAME', 'rtb_compare_text' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION rtbench.compare(text[], text, text, bigint[], jsonb, text, text, text, text, int,
+	interval, interval, text[], boolean, boolean, float8, bigint) IS
+'refuses plain texts with a hint: arms are documents made by rtbench.arm()';
 
 --
 -- Built-in scenarios

@@ -13,4 +13,13 @@
 #error "rtbench needs PostgreSQL 15 or later"
 #endif
 
+/* PortalRun of a whole statement at top level: run_once is gone from 18 */
+#if PG_VERSION_NUM >= 180000
+#define rtb_portal_run(portal, dest, qc) \
+	PortalRun(portal, FETCH_ALL, true, dest, dest, qc)
+#else
+#define rtb_portal_run(portal, dest, qc) \
+	PortalRun(portal, FETCH_ALL, true, true, dest, dest, qc)
+#endif
+
 #endif							/* RTB_COMPAT_H */

@@ -6,6 +6,8 @@
 
 #include "fmgr.h"
 
+#include "session_host.h"
+
 PG_MODULE_MAGIC;
 
 void		_PG_init(void);
@@ -13,4 +15,5 @@ void		_PG_init(void);
 void
 _PG_init(void)
 {
+	rtb_host_init();
 }

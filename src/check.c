@@ -1,0 +1,348 @@
+/*
+ * check.c
+ *	  Digesting what a pass left behind or returned, and telling differences.
+ *
+ * A check has parts: a table each, or the check query's rows, or the rows
+ * that the arm returned (one part for each number of columns, because an
+ * arm's statements may return rows of several shapes).  Parts of two checks
+ * are matched by label.  Everything lies in the context given to
+ * rtb_check_create.
+ */
+#include "postgres.h"
+
+#include "check.h"
+
+#include "executor/spi.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+
+#include "own_sql.h"
+#include "written.h"
+
+/* rows an arm returned, one digest for each width */
+typedef struct ReturnedReceiver
+{
+	DestReceiver pub;
+	RtbCheck   *check;
+	MemoryContext cxt;
+	bool		with_row_hashes;
+	DestReceiver *current;
+	List	   *widths;			/* of int, */
+	List	   *receivers;		/* and their receivers */
+} ReturnedReceiver;
+
+/*
+ * rtb_check_create
+ *		An empty check in cxt.
+ */
+RtbCheck *
+rtb_check_create(MemoryContext cxt)
+{
+	return MemoryContextAllocZero(cxt, sizeof(RtbCheck));
+}
+
+/* a part in the check's own context, which the digest remembers */
+static RtbCheckPart *
+add_part(RtbCheck *check, const char *label, bool with_row_hashes)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(check));
+	RtbCheckPart *part = palloc0(sizeof(RtbCheckPart));
+
+	part->label = pstrdup(label);
+	rtb_digest_init(&part->digest);
+	if (with_row_hashes)
+		part->row_hashes = tuplestore_begin_heap(false, true, work_mem);
+	check->parts = lappend(check->parts, part);
+	MemoryContextSwitchTo(old);
+	return part;
+}
+
+static void
+returned_startup(DestReceiver *self, int operation, TupleDesc desc)
+{
+	ReturnedReceiver *r = (ReturnedReceiver *) self;
+	MemoryContext old = MemoryContextSwitchTo(r->cxt);
+	ListCell   *lw;
+	ListCell   *lr;
+
+	r->current = NULL;
+	forboth(lw, r->widths, lr, r->receivers)
+	{
+		if (lfirst_int(lw) == desc->natts)
+			r->current = lfirst(lr);
+	}
+	if (r->current == NULL)
+	{
+		RtbCheckPart *part = add_part(r->check,
+									  psprintf("returned rows of %d columns", desc->natts),
+									  r->with_row_hashes);
+
+		r->current = rtb_digest_receiver(&part->digest, part->row_hashes);
+		r->widths = lappend_int(r->widths, desc->natts);
+		r->receivers = lappend(r->receivers, r->current);
+	}
+	MemoryContextSwitchTo(old);
+	r->current->rStartup(r->current, operation, desc);
+}
+
+static bool
+returned_receive(TupleTableSlot *slot, DestReceiver *self)
+{
+	ReturnedReceiver *r = (ReturnedReceiver *) self;
+
+	return r->current->receiveSlot(slot, r->current);
+}
+
+static void
+returned_shutdown(DestReceiver *self)
+{
+	ReturnedReceiver *r = (ReturnedReceiver *) self;
+
+	if (r->current != NULL)
+		r->current->rShutdown(r->current);
+	r->current = NULL;
+}
+
+static void
+returned_destroy(DestReceiver *self)
+{
+	ReturnedReceiver *r = (ReturnedReceiver *) self;
+	ListCell   *lc;
+
+	foreach(lc, r->receivers)
+	{
+		DestReceiver *inner = lfirst(lc);
+
+		inner->rDestroy(inner);
+	}
+	pfree(r);
+}
+
+/*
+ * rtb_check_returned_receiver
+ *		A receiver that digests the rows of any number of statements.
+ */
+DestReceiver *
+rtb_check_returned_receiver(RtbCheck *check, bool with_row_hashes)
+{
+	MemoryContext cxt = GetMemoryChunkContext(check);
+	ReturnedReceiver *r = MemoryContextAllocZero(cxt, sizeof(ReturnedReceiver));
+
+	r->pub.rStartup = returned_startup;
+	r->pub.receiveSlot = returned_receive;
+	r->pub.rShutdown = returned_shutdown;
+	r->pub.rDestroy = returned_destroy;
+	r->pub.mydest = DestNone;
+	r->check = check;
+	r->cxt = cxt;
+	r->with_row_hashes = with_row_hashes;
+	return (DestReceiver *) r;
+}
+
+static void
+take_query(RtbSession *s, RtbCheck *check, const char *label, const char *query,
+		   bool with_row_hashes)
+{
+	RtbCheckPart *part = add_part(check, label, with_row_hashes);
+
+	s->transport->digest(query, &part->digest, part->row_hashes);
+}
+
+/*
+ * rtb_check_take
+ *		Digest what a pass left, inside its transaction, after the clock.
+ *
+ * Role, search_path and the settings that text forms depend on are put back
+ * first: an arm may have changed them.  They stay so until the rollback.
+ */
+void
+rtb_check_take(RtbSession *s, RtbCheck *check, bool with_row_hashes)
+{
+	ListCell   *lc;
+	int			nest;
+
+	if (s->check_mode == RTB_CHECK_RETURNED)
+		return;
+	SetUserIdAndSecContext(s->userid, s->sec_context);
+	nest = rtb_digest_pin_settings();
+	rtb_set_local("row_security", "on");
+	if (s->check_mode == RTB_CHECK_QUERY)
+	{
+		rtb_set_local("search_path", s->fixture.path ? s->fixture.path : s->caller_path);
+		take_query(s, check, "check query", s->work->check_query, with_row_hashes);
+	}
+	else
+	{
+		foreach(lc, s->written)
+		{
+			const RtbRelation *rel = lfirst(lc);
+			char	   *query;
+
+			if (rel->relkind == 'S' || rel->unreadable != NULL)
+				continue;
+			query = psprintf("SELECT %s FROM ONLY %s", rel->columns ? rel->columns : "", rel->name);
+			take_query(s, check, rel->label, query, with_row_hashes);
+			pfree(query);
+		}
+	}
+	rtb_digest_unpin_settings(nest);
+}
+
+/*
+ * rtb_check_finish
+ *		The text over all parts.
+ */
+void
+rtb_check_finish(RtbCheck *check)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(check));
+	RtbDigest	total;
+	ListCell   *lc;
+
+	rtb_digest_init(&total);
+	foreach(lc, check->parts)
+	{
+		const RtbCheckPart *part = lfirst(lc);
+
+		rtb_digest_combine(&total, part->label, &part->digest);
+	}
+	check->text = rtb_digest_text(&total);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * rtb_check_free
+ *		Give back what a context's reset would not: row hashes may lie in files.
+ */
+void
+rtb_check_free(RtbCheck *check)
+{
+	ListCell   *lc;
+
+	foreach(lc, check->parts)
+	{
+		RtbCheckPart *part = lfirst(lc);
+
+		if (part->row_hashes != NULL)
+			tuplestore_end(part->row_hashes);
+		part->row_hashes = NULL;
+	}
+}
+
+static RtbCheckPart *
+find_part(const RtbCheck *check, const char *label)
+{
+	ListCell   *lc;
+
+	foreach(lc, check->parts)
+	{
+		RtbCheckPart *part = lfirst(lc);
+
+		if (strcmp(part->label, label) == 0)
+			return part;
+	}
+	return NULL;
+}
+
+bool
+rtb_check_equal(const RtbCheck *a, const RtbCheck *b)
+{
+	return strcmp(a->text, b->text) == 0;
+}
+
+static void
+describe_part(StringInfo buf, const RtbCheckPart *a, const RtbCheckPart *b)
+{
+	uint64		rows_a = a ? a->digest.rows : 0;
+	uint64		rows_b = b ? b->digest.rows : 0;
+	const char *label = a ? a->label : b->label;
+
+	if (a && b && rtb_digest_equal(&a->digest, &b->digest))
+		return;
+	appendStringInfo(buf, "%s%s: ", buf->len ? "; " : "", label);
+	if (rows_a != rows_b)
+		appendStringInfo(buf, UINT64_FORMAT " rows against " UINT64_FORMAT, rows_a, rows_b);
+	else if (a && b)
+		appendStringInfo(buf, "%s", rtb_digest_differing_columns(&a->digest, &b->digest));
+}
+
+/*
+ * rtb_check_difference
+ *		In which parts, and there in which columns, two checks differ; empty
+ *		if they don't.
+ */
+char *
+rtb_check_difference(const RtbCheck *a, const RtbCheck *b)
+{
+	StringInfoData buf;
+	ListCell   *lc;
+
+	initStringInfo(&buf);
+	foreach(lc, a->parts)
+	{
+		const RtbCheckPart *part = lfirst(lc);
+
+		describe_part(&buf, part, find_part(b, part->label));
+	}
+	foreach(lc, b->parts)
+	{
+		const RtbCheckPart *part = lfirst(lc);
+
+		if (find_part(a, part->label) == NULL)
+			describe_part(&buf, NULL, part);
+	}
+	return buf.data;
+}
+
+/*
+ * rtb_check_differing_columns
+ *		Names of the columns of one part that differ, NIL if none does.
+ */
+List *
+rtb_check_differing_columns(const RtbCheck *a, const RtbCheck *b, const char *label)
+{
+	const RtbCheckPart *pa = find_part(a, label);
+	const RtbCheckPart *pb = find_part(b, label);
+
+	if (pa == NULL || pb == NULL || rtb_digest_equal(&pa->digest, &pb->digest))
+		return NIL;
+	return rtb_digest_differing_list(&pa->digest, &pb->digest);
+}
+
+/*
+ * rtb_check_count_alone
+ *		How many rows each side has alone, over all parts that differ.
+ *
+ * Both must have been taken with row hashes.  Needs a transaction.
+ */
+void
+rtb_check_count_alone(RtbCheck *a, RtbCheck *b, uint64 *only_a, uint64 *only_b)
+{
+	ListCell   *lc;
+
+	*only_a = 0;
+	*only_b = 0;
+	foreach(lc, a->parts)
+	{
+		RtbCheckPart *part = lfirst(lc);
+		RtbCheckPart *other = find_part(b, part->label);
+		uint64		alone = 0;
+		uint64		alone_other = 0;
+
+		if (other == NULL)
+			alone = part->digest.rows;
+		else if (!rtb_digest_equal(&part->digest, &other->digest))
+			rtb_row_hashes_compare(part->row_hashes, other->row_hashes, &alone, &alone_other);
+		*only_a += alone;
+		*only_b += alone_other;
+	}
+	foreach(lc, b->parts)
+	{
+		const RtbCheckPart *part = lfirst(lc);
+
+		if (find_part(a, part->label) == NULL)
+			*only_b += part->digest.rows;
+	}
+}

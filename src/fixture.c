@@ -1,0 +1,450 @@
+/*
+ * fixture.c
+ *	  A point's fixture in a scratch schema of its own, and its starting state.
+ *
+ * The process that makes a scratch schema drops it: at the end of the point,
+ * or from a before_shmem_exit callback that is registered before CREATE
+ * SCHEMA and so survives errors, cancel and SIGTERM.  For kill -9 the next
+ * run of the same role drops schemas whose maker, named in the schema's
+ * comment, is gone.
+ *
+ * Names of scratch schemas are kept in TopMemoryContext, because the exit
+ * callback needs them; everything else lies in the context current at the call.
+ */
+#include "postgres.h"
+
+#include "fixture.h"
+
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
+#include "datatype/timestamp.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "own_sql.h"
+#include "written.h"
+
+#define SCRATCH_COMMENT "rtbench scratch schema of process "
+
+/* scratch schemas of this process that are (or may be) committed */
+static List *scratch_schemas = NIL;
+static int	scratch_counter = 0;
+
+static int64
+my_start_microseconds(void)
+{
+	return MyStartTimestamp +
+		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY * USECS_PER_SEC;
+}
+
+static void
+drop_schema(const char *schema)
+{
+	int			nest = rtb_own_begin();
+	char	   *sql = psprintf("DROP SCHEMA IF EXISTS %s CASCADE", quote_identifier(schema));
+
+	/* one NOTICE for each object otherwise */
+	rtb_set_local("client_min_messages", "warning");
+	rtb_own_query(sql, 0, NULL, NULL, NULL);
+	rtb_own_end(nest);
+}
+
+static void
+drop_committed(const char *schema)
+{
+	SetCurrentStatementStartTimestamp();
+	StartTransactionCommand();
+	SPI_connect();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	drop_schema(schema);
+	PopActiveSnapshot();
+	SPI_finish();
+	CommitTransactionCommand();
+}
+
+static void
+drop_at_exit(int code, Datum arg)
+{
+	if (scratch_schemas == NIL)
+		return;
+	AbortOutOfAnyTransaction();
+	while (scratch_schemas != NIL)
+	{
+		char	   *schema = linitial(scratch_schemas);
+
+		/* off the list first: an error here must not come back here */
+		scratch_schemas = list_delete_first(scratch_schemas);
+		drop_committed(schema);
+	}
+}
+
+static void
+remember_schema(const char *schema)
+{
+	static bool registered = false;
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+
+	if (!registered)
+		before_shmem_exit(drop_at_exit, 0);
+	registered = true;
+	scratch_schemas = lappend(scratch_schemas, pstrdup(schema));
+	MemoryContextSwitchTo(old);
+}
+
+static void
+forget_schema(const char *schema)
+{
+	ListCell   *lc;
+
+	foreach(lc, scratch_schemas)
+	{
+		if (strcmp(lfirst(lc), schema) == 0)
+		{
+			scratch_schemas = foreach_delete_current(scratch_schemas, lc);
+			return;
+		}
+	}
+}
+
+static bool
+may_create_schema(void)
+{
+	int			nest = rtb_own_begin();
+	bool		may;
+
+	rtb_own_query("SELECT pg_catalog.has_database_privilege(pg_catalog.current_database(), 'CREATE')",
+				  0, NULL, NULL, NULL);
+	may = rtb_own_bool(0, 1);
+	rtb_own_end(nest);
+	return may;
+}
+
+static void
+create_schema(RtbFixture *fixture, const RtbTransport *transport, MemoryContext cxt)
+{
+	char	   *schema;
+	char	   *database = NULL;
+	int			nest;
+
+	if (!may_create_schema())
+	{
+		if (!transport->own_transactions)
+		{
+			fixture->temporary = true;
+			return;
+		}
+		rtb_own_query("SELECT pg_catalog.quote_ident(pg_catalog.current_database())",
+					  0, NULL, NULL, NULL);
+		database = rtb_own_text(0, 1);
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for database %s", database),
+				 errdetail("A fixture stands in a scratch schema, which rtbench creates and drops."),
+				 errhint("Let somebody run GRANT CREATE ON DATABASE %s TO %s, or use transport => 'caller', which then makes temporary tables.",
+						 database, quote_identifier(GetUserNameFromId(GetUserId(), false)))));
+	}
+	schema = psprintf("rtbench_scratch_%d_%d", MyProcPid, ++scratch_counter);
+	if (transport->own_transactions)
+		remember_schema(schema);
+	nest = rtb_own_begin();
+	rtb_own_query(psprintf("CREATE SCHEMA %s", quote_identifier(schema)), 0, NULL, NULL, NULL);
+	rtb_own_query(psprintf("COMMENT ON SCHEMA %s IS '" SCRATCH_COMMENT "%d started at " INT64_FORMAT "'",
+						   quote_identifier(schema), MyProcPid, my_start_microseconds()),
+				  0, NULL, NULL, NULL);
+	rtb_own_end(nest);
+	fixture->schema = MemoryContextStrdup(cxt, schema);
+}
+
+static char *
+passes_path(const RtbFixture *fixture)
+{
+	const char *first = fixture->temporary ? "pg_temp" : quote_identifier(fixture->schema);
+
+	if (namespace_search_path == NULL || namespace_search_path[0] == '\0')
+		return pstrdup(first);
+	return psprintf("%s, %s", first, namespace_search_path);
+}
+
+static void
+run_setup(const RtbFixture *fixture, const RtbTransport *transport, const RtbWork *work)
+{
+	int			nest = NewGUCNestLevel();
+	ListCell   *lc;
+
+	rtb_set_local("search_path", fixture->path);
+	foreach(lc, work->setup)
+	{
+		CHECK_FOR_INTERRUPTS();
+		transport->sql(lfirst(lc));
+		CommandCounterIncrement();
+	}
+	AtEOXact_GUC(true, nest);
+}
+
+/* the fixture's tables, as one list for VACUUM or ANALYZE; autovacuum kept out */
+static char *
+settle_tables(const RtbFixture *fixture, bool autovacuum_off)
+{
+	Oid			types[1] = {TEXTOID};
+	Datum		values[1];
+	char	   *list = NULL;
+	int			nest = rtb_own_begin();
+	uint64		n;
+
+	values[0] = CStringGetTextDatum(fixture->temporary ? "pg_temp" : fixture->schema);
+	n = rtb_own_query("SELECT pg_catalog.format('%I.%I', n.nspname, c.relname), c.relkind IN ('r', 'm')"
+					  "  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
+					  " WHERE c.relkind IN ('r', 'm', 'p')"
+					  "   AND CASE WHEN $1 = 'pg_temp' THEN n.oid = pg_catalog.pg_my_temp_schema()"
+					  "            ELSE n.nspname = $1 END ORDER BY c.oid",
+					  1, types, values, NULL);
+	if (n > 0)
+	{
+		SPITupleTable *rows = SPI_tuptable;
+		StringInfoData buf;
+
+		initStringInfo(&buf);
+		for (uint64 i = 0; i < n; i++)
+		{
+			bool		isnull;
+			char	   *name = SPI_getvalue(rows->vals[i], rows->tupdesc, 1);
+			bool		storage = DatumGetBool(SPI_getbinval(rows->vals[i], rows->tupdesc, 2, &isnull));
+
+			if (autovacuum_off && storage)
+				rtb_own_query(psprintf("ALTER TABLE %s SET (autovacuum_enabled = off, toast.autovacuum_enabled = off)",
+									   name), 0, NULL, NULL, NULL);
+			appendStringInfo(&buf, "%s%s", i ? ", " : "", name);
+		}
+		list = buf.data;
+	}
+	rtb_own_end(nest);
+	return list;
+}
+
+static List *
+read_sequences(const RtbFixture *fixture, MemoryContext cxt)
+{
+	Oid			types[1] = {TEXTOID};
+	Datum		values[1];
+	List	   *sequences = NIL;
+	SPITupleTable *rows;
+	int			nest;
+	uint64		n;
+
+	if (fixture->schema == NULL)
+		return NIL;
+	nest = rtb_own_begin();
+	values[0] = CStringGetTextDatum(fixture->schema);
+	n = rtb_own_query("SELECT c.oid::bigint, pg_catalog.format('SELECT last_value, is_called FROM %I.%I', n.nspname, c.relname)"
+					  "  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
+					  " WHERE c.relkind = 'S' AND n.nspname = $1 ORDER BY c.oid",
+					  1, types, values, NULL);
+	rows = SPI_tuptable;
+	for (uint64 i = 0; i < n; i++)
+	{
+		RtbSequence *seq = MemoryContextAllocZero(cxt, sizeof(RtbSequence));
+		MemoryContext old;
+		bool		isnull;
+
+		seq->relid = (Oid) DatumGetInt64(SPI_getbinval(rows->vals[i], rows->tupdesc, 1, &isnull));
+		rtb_own_query(SPI_getvalue(rows->vals[i], rows->tupdesc, 2), 0, NULL, NULL, NULL);
+		seq->last_value = rtb_own_int64(0, 1);
+		seq->is_called = rtb_own_bool(0, 2);
+		old = MemoryContextSwitchTo(cxt);
+		sequences = lappend(sequences, seq);
+		MemoryContextSwitchTo(old);
+	}
+	rtb_own_end(nest);
+	return sequences;
+}
+
+/*
+ * rtb_fixture_create
+ *		Make the scratch schema and run the setup in it.
+ *
+ * With transactions of its own everything is committed, vacuumed and
+ * analyzed when this returns.  In a caller's transaction it must be called in
+ * a subtransaction that the caller of this function rolls back later; tables
+ * are analyzed only.  Throws 42501 with the ways out if the role may not
+ * create schemas, and whatever the setup throws.
+ */
+void
+rtb_fixture_create(RtbFixture *fixture, const RtbTransport *transport, const RtbWork *work)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+	char	   *tables;
+	char	   *vacuum = NULL;
+
+	memset(fixture, 0, sizeof(RtbFixture));
+	if (work->setup == NIL)
+		return;
+
+	if (transport->own_transactions)
+	{
+		transport->begin();
+		create_schema(fixture, transport, cxt);
+		fixture->path = MemoryContextStrdup(cxt, passes_path(fixture));
+		run_setup(fixture, transport, work);
+		transport->settle();
+		tables = settle_tables(fixture, true);
+		if (tables != NULL)
+			vacuum = MemoryContextStrdup(cxt, psprintf("VACUUM (ANALYZE, PARALLEL 0) %s", tables));
+		fixture->sequences = read_sequences(fixture, cxt);
+		PopActiveSnapshot();
+		SPI_finish();
+		CommitTransactionCommand();
+		if (vacuum != NULL)
+			rtb_toplevel(vacuum);
+	}
+	else
+	{
+		SPI_connect();
+		create_schema(fixture, transport, cxt);
+		fixture->path = MemoryContextStrdup(cxt, passes_path(fixture));
+		run_setup(fixture, transport, work);
+		transport->settle();
+		tables = settle_tables(fixture, false);
+		if (tables != NULL)
+			rtb_own_query(psprintf("ANALYZE %s", tables), 0, NULL, NULL, NULL);
+		fixture->sequences = read_sequences(fixture, cxt);
+		SPI_finish();
+	}
+	MemoryContextSwitchTo(cxt);
+}
+
+/*
+ * rtb_fixture_drop
+ *		Drop the scratch schema now; in a caller's transaction the rollback of
+ *		the point's subtransaction does it.
+ */
+void
+rtb_fixture_drop(RtbFixture *fixture, const RtbTransport *transport)
+{
+	if (fixture->schema == NULL || !transport->own_transactions)
+		return;
+	drop_committed(fixture->schema);
+	forget_schema(fixture->schema);
+	fixture->schema = NULL;
+}
+
+/*
+ * rtb_fixture_sweep
+ *		Drop what runs of this role left whose process was killed.
+ *
+ * In a worker, outside any transaction.  A schema counts as left over if it
+ * belongs to the current role, bears the comment of a scratch schema, and no
+ * process with that pid and start time is there.
+ */
+void
+rtb_fixture_sweep(void)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+	List	   *left = NIL;
+	ListCell   *lc;
+	int			nest;
+	uint64		n;
+
+	StartTransactionCommand();
+	SPI_connect();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	nest = rtb_own_begin();
+	n = rtb_own_query("SELECT n.nspname::text"
+					  "  FROM pg_catalog.pg_namespace n,"
+					  "       pg_catalog.regexp_matches(pg_catalog.obj_description(n.oid, 'pg_namespace'),"
+					  "         '^" SCRATCH_COMMENT "(\\d+) started at (\\d+)$') AS m"
+					  " WHERE n.nspname LIKE 'rtbench\\_scratch\\_%'"
+					  "   AND n.nspowner = current_user::regrole"
+					  "   AND NOT EXISTS (SELECT FROM pg_catalog.pg_stat_activity a"
+					  "         WHERE a.pid::text = m[1]"
+					  "           AND (a.backend_start IS NULL OR m[2] ="
+					  "                (extract(epoch FROM a.backend_start) * 1000000)::bigint::text))",
+					  0, NULL, NULL, NULL);
+	for (uint64 i = 0; i < n; i++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(cxt);
+
+		left = lappend(left, pstrdup(rtb_own_text(i, 1)));
+		MemoryContextSwitchTo(old);
+	}
+	rtb_own_end(nest);
+	PopActiveSnapshot();
+	SPI_finish();
+	CommitTransactionCommand();
+	MemoryContextSwitchTo(cxt);
+
+	foreach(lc, left)
+		drop_committed(lfirst(lc));
+	MemoryContextSwitchTo(cxt);
+}
+
+/*
+ * rtb_fixture_vacuum
+ *		Bring relations back to a state without dead rows, outside the clock.
+ *
+ * INDEX_CLEANUP on: below 2 % of pages VACUUM would leave the index entries.
+ */
+void
+rtb_fixture_vacuum(List *relations)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+	StringInfoData buf;
+	ListCell   *lc;
+	int			n = 0;
+
+	initStringInfo(&buf);
+	foreach(lc, relations)
+	{
+		const RtbRelation *rel = lfirst(lc);
+
+		if (rel->relkind == RELKIND_RELATION || rel->relkind == RELKIND_MATVIEW)
+			appendStringInfo(&buf, "%s%s", n++ ? ", " : "", rel->name);
+	}
+	if (n > 0)
+		rtb_toplevel(psprintf("VACUUM (INDEX_CLEANUP on, TRUNCATE off, PARALLEL 0) %s", buf.data));
+	MemoryContextSwitchTo(cxt);
+}
+
+/*
+ * rtb_fixture_reset_sequences
+ *		Set scratch sequences back to what the setup left.
+ *
+ * In a worker outside any transaction, in a caller inside his.
+ */
+void
+rtb_fixture_reset_sequences(RtbFixture *fixture)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+	bool		own = !IsTransactionState();
+	ListCell   *lc;
+	int			nest;
+
+	if (fixture->sequences == NIL)
+		return;
+	if (own)
+		StartTransactionCommand();
+	SPI_connect();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	nest = rtb_own_begin();
+	foreach(lc, fixture->sequences)
+	{
+		const RtbSequence *seq = lfirst(lc);
+		Oid			types[3] = {OIDOID, INT8OID, BOOLOID};
+		Datum		values[3] = {ObjectIdGetDatum(seq->relid), Int64GetDatum(seq->last_value),
+		BoolGetDatum(seq->is_called)};
+
+		rtb_own_query("SELECT pg_catalog.setval($1::regclass, $2, $3)", 3, types, values, NULL);
+	}
+	rtb_own_end(nest);
+	PopActiveSnapshot();
+	SPI_finish();
+	if (own)
+		CommitTransactionCommand();
+	MemoryContextSwitchTo(cxt);
+}

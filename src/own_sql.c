@@ -1,0 +1,189 @@
+/*
+ * own_sql.c
+ *	  rtbench's own statements, apart from the arms'.
+ *
+ * They run as the calling role, find only pg_catalog in their search path,
+ * and are kept out of pg_stat_statements, which would otherwise show the
+ * tool's work as the user's.
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include "own_sql.h"
+
+#include "access/xact.h"
+#include "executor/spi.h"
+#include "nodes/parsenodes.h"
+#include "nodes/value.h"
+#include "parser/analyze.h"
+#include "parser/parser.h"
+#include "tcop/pquery.h"
+#include "tcop/tcopprot.h"
+#include "tcop/utility.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/portal.h"
+#include "utils/snapmgr.h"
+
+/*
+ * rtb_set_local
+ *		Set a parameter until the running GUC nest level or (sub)transaction ends.
+ */
+void
+rtb_set_local(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+}
+
+/*
+ * rtb_own_begin
+ *		Settings for rtbench's own statements; pass the result to rtb_own_end.
+ */
+int
+rtb_own_begin(void)
+{
+	int			nestlevel = NewGUCNestLevel();
+
+	rtb_set_local("search_path", "pg_catalog, pg_temp");
+	rtb_set_local("row_security", "on");
+	/* only a superuser may set it, but these are not the user's statements */
+	if (GetConfigOption("pg_stat_statements.track", true, false) != NULL)
+		(void) set_config_option("pg_stat_statements.track", "none", PGC_SUSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
+	return nestlevel;
+}
+
+void
+rtb_own_end(int nestlevel)
+{
+	AtEOXact_GUC(true, nestlevel);
+}
+
+/*
+ * rtb_own_query
+ *		Run one statement by SPI (connected by the caller); number of rows.
+ *
+ * Rows stand in SPI_tuptable.  Throws what the statement throws.
+ */
+uint64
+rtb_own_query(const char *sql, int nargs, Oid *types, Datum *values, const char *nulls)
+{
+	int			rc = SPI_execute_with_args(sql, nargs, types, values, nulls, false, 0);
+
+	if (rc < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not run a statement of rtbench's own: %s",
+						SPI_result_code_string(rc)),
+				 errcontext("SQL statement \"%s\"", sql)));
+	return SPI_processed;
+}
+
+/* a result's value in text form (SPI's context), NULL of a null */
+char *
+rtb_own_text(uint64 row, int column)
+{
+	return SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column);
+}
+
+/* a boolean result; a null is false */
+bool
+rtb_own_bool(uint64 row, int column)
+{
+	bool		isnull;
+	Datum		value = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc,
+									  column, &isnull);
+
+	return !isnull && DatumGetBool(value);
+}
+
+/* a bigint result; a null is 0 */
+int64
+rtb_own_int64(uint64 row, int column)
+{
+	bool		isnull;
+	Datum		value = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc,
+									  column, &isnull);
+
+	return isnull ? 0 : DatumGetInt64(value);
+}
+
+/*
+ * rtb_prepared_statements
+ *		Names of the statements that SQL's PREPARE made in this process, as
+ *		String nodes in the current context.  In a transaction.
+ */
+List *
+rtb_prepared_statements(void)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+	List	   *names = NIL;
+	int			nest;
+	uint64		n;
+
+	SPI_connect();
+	nest = rtb_own_begin();
+	n = rtb_own_query("SELECT name FROM pg_catalog.pg_prepared_statement()", 0, NULL, NULL, NULL);
+	for (uint64 i = 0; i < n; i++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(cxt);
+
+		names = lappend(names, makeString(pstrdup(rtb_own_text(i, 1))));
+		MemoryContextSwitchTo(old);
+	}
+	rtb_own_end(nest);
+	SPI_finish();
+	MemoryContextSwitchTo(cxt);
+	return names;
+}
+
+/*
+ * rtb_toplevel
+ *		Run one statement through a portal, with transactions of its own.
+ *
+ * VACUUM and whatever else commits inside cannot run under SPI.  Must be
+ * called outside any transaction; throws what the statement throws, which
+ * leaves an open transaction for the caller to abort.
+ */
+void
+rtb_toplevel(const char *sql)
+{
+	static MemoryContext statement_cxt = NULL;
+	MemoryContext old = CurrentMemoryContext;
+	RawStmt    *raw;
+	List	   *queries;
+	List	   *plans;
+	Portal		portal;
+	QueryCompletion qc;
+
+	/* the parse tree must outlive the transactions that the statement ends */
+	if (statement_cxt == NULL)
+		statement_cxt = AllocSetContextCreate(TopMemoryContext, "rtbench top-level statement",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContextReset(statement_cxt);
+
+	SetCurrentStatementStartTimestamp();
+	StartTransactionCommand();
+	(void) NewGUCNestLevel();	/* undone when the transaction ends */
+	if (GetConfigOption("pg_stat_statements.track", true, false) != NULL)
+		(void) set_config_option("pg_stat_statements.track", "none", PGC_SUSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
+
+	MemoryContextSwitchTo(statement_cxt);
+	raw = linitial_node(RawStmt, raw_parser(sql, RAW_PARSE_DEFAULT));
+	PushActiveSnapshot(GetTransactionSnapshot());
+	queries = pg_analyze_and_rewrite_fixedparams(raw, sql, NULL, 0, NULL);
+	plans = pg_plan_queries(queries, sql, CURSOR_OPT_PARALLEL_OK, NULL);
+	PopActiveSnapshot();
+
+	portal = CreatePortal("", true, true);
+	portal->visible = false;
+	PortalDefineQuery(portal, NULL, sql, CreateCommandTag(raw->stmt), plans, NULL);
+	PortalStart(portal, NULL, 0, InvalidSnapshot);
+	(void) rtb_portal_run(portal, None_Receiver, &qc);
+	PortalDrop(portal, false);
+	CommitTransactionCommand();
+	MemoryContextSwitchTo(old);
+}

@@ -1,0 +1,31 @@
+/*
+ * own_sql.h
+ *	  rtbench's own statements, apart from the arms'.
+ */
+#ifndef RTB_OWN_SQL_H
+#define RTB_OWN_SQL_H
+
+#include "postgres.h"
+
+#include "executor/spi.h"
+#include "nodes/pg_list.h"
+
+/* between these two, SPI statements are rtbench's own: safe path, not tracked */
+extern int	rtb_own_begin(void);
+extern void rtb_own_end(int nestlevel);
+
+extern uint64 rtb_own_query(const char *sql, int nargs, Oid *types, Datum *values,
+							const char *nulls);
+extern char *rtb_own_text(uint64 row, int column);
+extern bool rtb_own_bool(uint64 row, int column);
+extern int64 rtb_own_int64(uint64 row, int column);
+
+/* one statement in transactions of its own, as a client's top-level one */
+extern void rtb_toplevel(const char *sql);
+
+/* names of the process's prepared statements: list of String nodes */
+extern List *rtb_prepared_statements(void);
+
+extern void rtb_set_local(const char *name, const char *value);
+
+#endif							/* RTB_OWN_SQL_H */

@@ -1,0 +1,599 @@
+/*
+ * pilot.c
+ *	  The first, untimed passes at a point: what do the arms write, does each
+ *	  leave the same as itself, do all leave the same?
+ *
+ * For each arm: one pass to discover what it writes, then two that are
+ * digested (each arm against itself, then arms against the baseline).  Where
+ * two arms differ both run once more with row hashes, to say how many rows
+ * each side has alone.  Single executions are timed in the second digested
+ * pass only.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_class.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "check.h"
+#include "hooks.h"
+#include "own_sql.h"
+#include "probe.h"
+#include "session.h"
+#include "step_timer.h"
+#include "written.h"
+
+/* on a user's tables VACUUM runs up to this size, unless asked for */
+#define RTB_VACUUM_LIMIT_BYTES	(INT64CONST(64) * 1024 * 1024)
+/* what a digest of the tables costs is measured on this many rows of each */
+#define RTB_FORECAST_ROWS	5000
+/* with kept plans: the choice between custom and generic falls at the sixth execution */
+#define RTB_KEPT_WARMUPS	6
+
+typedef struct Pilot
+{
+	RtbSession *s;
+	RtbCheck  **first;			/* by arm: digest of the first and */
+	RtbCheck  **second;			/* the second digested pass */
+	RtbCounts  *counts;			/* by arm: of the discovery pass */
+	List	   *locked;			/* of Oid: union over all arms */
+	bool		wrote;			/* some arm got a transaction id */
+} Pilot;
+
+/* ---- discovery ---- */
+
+static void
+note_counts(RtbSession *s, int arm, const RtbCounts *c)
+{
+	if (c->loop_queries > 0 && c->loop_queries != c->statements)
+		rtb_session_find(s, RTB_FOUND_NOTE, arm, "loop queries " INT64_FORMAT, c->loop_queries);
+	if (c->sql_functions)
+		rtb_session_find(s, RTB_FOUND_NOTE, arm,
+						 "statements of SQL functions that were not inlined are counted");
+	if (c->rules)
+		rtb_session_find(s, RTB_FOUND_NOTE, arm, "statements added by rules are counted");
+	if (c->notifies)
+		rtb_session_find(s, RTB_FOUND_NOTE, arm,
+						 "notifications queued: their cost and serialisation at commit are not measured");
+	if (c->truncates)
+		rtb_session_find(s, RTB_FOUND_NOTE, arm,
+						 "TRUNCATE: removing and syncing files at commit is not measured, the time is a lower bound; its ACCESS EXCLUSIVE lock keeps readers out until the transaction ends");
+	if (c->ddl)
+		rtb_session_find(s, RTB_FOUND_NOTE, arm,
+						 "changes the catalogs: dead catalog rows of rolled-back passes stay");
+}
+
+static void
+discover(Pilot *p)
+{
+	RtbSession *s = p->s;
+
+	for (int i = 0; i < s->narms; i++)
+	{
+		RtbPassRequest rq = {.kind = RTB_PASS_DISCOVERY, .arm = i, .session = 1};
+		List	   *locked = NIL;
+		MemoryContext old;
+
+		rq.locked = &locked;
+		rq.counts = &p->counts[i];
+		s->leaked_locks = 0;
+		rtb_session_emit(s, rtb_session_pass(s, &rq));
+		if (s->failed[i])
+			continue;
+		if (s->leaked_locks > 0)
+			rtb_session_find(s, RTB_FOUND_NOTE, i,
+							 "side effect: %d session-level advisory locks outlive the transaction (released by rtbench after each pass)",
+							 s->leaked_locks);
+		note_counts(s, i, rq.counts);
+		p->wrote |= rq.counts->xids > 0;
+		old = MemoryContextSwitchTo(s->point_cxt);
+		p->locked = list_concat_unique_oid(p->locked, locked);
+		MemoryContextSwitchTo(old);
+	}
+}
+
+/* run body in a transaction with SPI connected, wherever this session runs */
+static void
+in_transaction(RtbSession *s, void (*body) (Pilot *), Pilot *p)
+{
+	MemoryContext old = CurrentMemoryContext;
+
+	s->transport->begin();
+	body(p);
+	s->transport->rollback();
+	MemoryContextSwitchTo(old);
+}
+
+static void
+describe_written(Pilot *p)
+{
+	RtbSession *s = p->s;
+
+	MemoryContextSwitchTo(s->point_cxt);
+	s->written = rtb_written_describe(p->locked, s->fixture.schema, s->options.ignore_columns);
+}
+
+/* ---- what is checked ---- */
+
+static void
+choose_check(Pilot *p)
+{
+	RtbSession *s = p->s;
+	StringInfoData checked;
+	StringInfoData unreadable;
+	ListCell   *lc;
+
+	initStringInfo(&checked);
+	initStringInfo(&unreadable);
+	foreach(lc, s->written)
+	{
+		const RtbRelation *rel = lfirst(lc);
+
+		if (rel->relkind == RELKIND_SEQUENCE)
+		{
+			s->sequences_advanced |= rel->scratch;
+			if (!rel->scratch)
+				rtb_session_find(s, RTB_FOUND_NOTE, -1,
+								 "advances sequence %s, which no rollback sets back", rel->label);
+		}
+		else if (rel->unreadable != NULL)
+			appendStringInfo(&unreadable, "%s%s (%s)", unreadable.len ? ", " : "",
+							 rel->label, rel->unreadable);
+		else
+			appendStringInfo(&checked, "%s%s", checked.len ? ", " : "", rel->label);
+	}
+	if (s->work->check_query != NULL)
+	{
+		s->check_mode = RTB_CHECK_QUERY;
+		resetStringInfo(&checked);
+		appendStringInfoString(&checked, "check query");
+	}
+	else if (checked.len > 0 || unreadable.len > 0)
+	{
+		s->check_mode = RTB_CHECK_TABLES;
+		if (s->options.ignore_columns != NIL)
+			appendStringInfoString(&checked, " (without the ignored columns)");
+		if (unreadable.len > 0)
+			rtb_session_find(s, RTB_FOUND_UNREADABLE, -1, "%s", unreadable.data);
+	}
+	else
+		s->check_mode = RTB_CHECK_RETURNED;
+	s->check_returned = s->check_mode == RTB_CHECK_RETURNED || s->options.compare_returned;
+	if (s->check_returned)
+		appendStringInfo(&checked, "%sreturned rows", checked.len ? ", " : "");
+	rtb_session_find(s, RTB_FOUND_CHECKED, -1, "%s", checked.data);
+}
+
+/* ---- what is cleaned before every pass ---- */
+
+static void
+choose_cleaning(Pilot *p)
+{
+	RtbSession *s = p->s;
+	int64		bytes = 0;
+	bool		users = false;
+	ListCell   *lc;
+
+	if (!p->wrote)
+		return;
+	if (!s->options.own_transactions)
+	{
+		rtb_session_find(s, RTB_FOUND_NOTE, -1,
+						 "dead rows of earlier passes stay: no VACUUM inside the caller's transaction");
+		return;
+	}
+	foreach(lc, s->written)
+	{
+		const RtbRelation *rel = lfirst(lc);
+
+		if (rel->relkind != RELKIND_RELATION && rel->relkind != RELKIND_MATVIEW)
+			continue;
+		users |= !rel->scratch;
+		bytes += rel->scratch ? 0 : rel->bytes;
+	}
+	if (s->options.vacuum == 0 ||
+		(s->options.vacuum < 0 && bytes > RTB_VACUUM_LIMIT_BYTES))
+	{
+		if (users || s->options.vacuum == 0)
+			rtb_session_find(s, RTB_FOUND_NOTE, -1,
+							 "not vacuumed between passes (%s): dead rows of earlier passes stay",
+							 s->options.vacuum == 0 ? "vacuum => false" : "above 64 MB; vacuum => true asks for it");
+	}
+	foreach(lc, s->written)
+	{
+		RtbRelation *rel = lfirst(lc);
+		MemoryContext old;
+
+		if (rel->relkind != RELKIND_RELATION && rel->relkind != RELKIND_MATVIEW)
+			continue;
+		if (s->options.vacuum == 0 ||
+			(!rel->scratch && s->options.vacuum < 0 && bytes > RTB_VACUUM_LIMIT_BYTES))
+			continue;
+		if (!rel->owned)
+		{
+			rtb_session_find(s, RTB_FOUND_NOTE, -1,
+							 "%s is not vacuumed between passes: the role does not own it", rel->label);
+			continue;
+		}
+		old = MemoryContextSwitchTo(s->point_cxt);
+		s->vacuumed = lappend(s->vacuumed, rel);
+		MemoryContextSwitchTo(old);
+	}
+}
+
+/* on tables of the user, he is told before the timed passes begin */
+static void
+tell_user(Pilot *p)
+{
+	RtbSession *s = p->s;
+	StringInfoData buf;
+	ListCell   *lc;
+	int			passes = s->narms * (2 + s->options.rounds);
+
+	initStringInfo(&buf);
+	foreach(lc, s->written)
+	{
+		const RtbRelation *rel = lfirst(lc);
+
+		if (rel->scratch || (rel->relkind != RELKIND_RELATION && rel->relkind != RELKIND_MATVIEW))
+			continue;
+		appendStringInfo(&buf, "%s%s, " INT64_FORMAT " kB, %s", buf.len ? "\n" : "",
+						 rel->label, rel->bytes / 1024,
+						 list_member_ptr(s->vacuumed, rel) ? "vacuumed before every pass"
+						 : "not vacuumed");
+	}
+	if (buf.len == 0)
+		return;
+	ereport(NOTICE,
+			(errmsg_plural("%d more pass will write tables outside a scratch schema and be rolled back",
+						   "%d more passes will write tables outside a scratch schema and be rolled back",
+						   passes, passes),
+			 errdetail("%s", buf.data),
+			 errhint("Each pass holds the locks of its statements until it is rolled back.")));
+}
+
+/* ---- the cost of digesting ---- */
+
+static void
+forecast_digests(Pilot *p)
+{
+	RtbSession *s = p->s;
+	double		seconds = 0;
+	int			digests = 2 * s->narms + s->narms;
+	double		limit = s->options.budget_ms / 1000.0 / 10;
+	ListCell   *lc;
+
+	if (s->check_mode != RTB_CHECK_TABLES)
+		return;
+	foreach(lc, s->written)
+	{
+		const RtbRelation *rel = lfirst(lc);
+		RtbDigest	digest;
+		int64		started;
+		double		spent;
+		char	   *query;
+
+		if (rel->relkind == RELKIND_SEQUENCE || rel->unreadable != NULL || rel->tuples <= RTB_FORECAST_ROWS)
+			continue;
+		MemoryContextSwitchTo(s->point_cxt);
+		rtb_digest_init(&digest);
+		query = psprintf("SELECT %s FROM ONLY %s LIMIT %d", rel->columns ? rel->columns : "",
+						 rel->name, RTB_FORECAST_ROWS);
+		started = rtb_clock_ns();
+		s->transport->digest(query, &digest, NULL);
+		spent = (rtb_clock_ns() - started) / 1e9;
+		if (digest.rows > 0)
+			seconds += spent * rel->tuples / digest.rows;
+	}
+	if (seconds * digests > limit && s->options.budget_ms > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("digesting the written tables would take too long"),
+				 errdetail("%d digests of about %.2g s each are forecast, more than a tenth of max_time.",
+						   digests, seconds),
+				 errhint("Name a check query that reads only what the arms change (check_query => ...), or raise max_time.")));
+}
+
+/* ---- each arm against itself, then against the baseline ---- */
+
+static void
+emit_steps(RtbSession *s, int arm, RtbStepTimer *timers)
+{
+	int			n = rtb_arm_step_count(s->arms[arm]);
+
+	for (int id = 1; id <= n; id++)
+	{
+		RtbStepTimer *t = &timers[id - 1];
+		RtbStepTime step = {0};
+
+		if (t->calls == 0)
+			continue;
+		step.has_point = s->work->has_point;
+		step.point = s->work->point;
+		step.arm = arm;
+		step.step = id;
+		step.statement = rtb_arm_step(s->arms[arm], id)->text;
+		step.calls = t->calls;
+		step.first_ns = t->first_ns;
+		step.later_ns = rtb_time_sample_median(&t->later);
+		step.custom_plans = t->has_plan ? t->custom_plans : RTB_UNKNOWN;
+		step.generic_plans = t->has_plan ? t->generic_plans : RTB_UNKNOWN;
+		step.custom_ns = rtb_time_sample_median(&t->custom);
+		step.generic_ns = rtb_time_sample_median(&t->generic);
+		s->sink.step(s->sink.arg, &step);
+		if (t->has_plan && t->first_generic > 1 && t->custom_plans > 0 &&
+			step.custom_ns != RTB_UNKNOWN && step.generic_ns != RTB_UNKNOWN)
+			rtb_session_find(s, RTB_FOUND_NOTE, arm,
+							 "step %d changed from custom to generic plan at execution " INT64_FORMAT
+							 ": %.3g us an execution before, %.3g us after; fewer executions measure another plan",
+							 id, t->first_generic, step.custom_ns / 1000.0, step.generic_ns / 1000.0);
+	}
+}
+
+static RtbCheck *
+digested_pass(Pilot *p, int arm, RtbStepTimer *timers, bool with_row_hashes, bool emit)
+{
+	RtbSession *s = p->s;
+	RtbPassRequest rq = {.kind = RTB_PASS_PILOT, .arm = arm, .session = 1};
+	RtbPass    *pass;
+
+	rq.check = rtb_check_create(s->point_cxt);
+	rq.with_row_hashes = with_row_hashes;
+	rq.timers = timers;
+	pass = rtb_session_pass(s, &rq);
+	if (pass->sqlstate == NULL)
+	{
+		/* what was not digested is not there: the judge must not take it for equal */
+		if (rq.check->parts != NIL || s->check_mode != RTB_CHECK_TABLES)
+			pass->digest = rq.check->text;
+	}
+	if (emit || pass->sqlstate != NULL)
+		rtb_session_emit(s, pass);
+	return pass->sqlstate == NULL ? rq.check : NULL;
+}
+
+static bool
+has_kept_plans(List *steps)
+{
+	ListCell   *lc;
+
+	foreach(lc, steps)
+	{
+		const RtbStep *step = lfirst(lc);
+
+		if (step->plans_kept || has_kept_plans(step->body))
+			return true;
+	}
+	return false;
+}
+
+static void
+digest_arms(Pilot *p)
+{
+	RtbSession *s = p->s;
+
+	for (int i = 0; i < s->narms; i++)
+	{
+		RtbStepTimer *timers;
+		MemoryContext old;
+		bool		kept = has_kept_plans(s->arms[i]->steps);
+
+		for (int n = 0; kept && n < RTB_KEPT_WARMUPS && !s->failed[i]; n++)
+		{
+			RtbPassRequest rq = {.kind = RTB_PASS_WARMUP, .arm = i, .session = 1};
+
+			rtb_session_emit(s, rtb_session_pass(s, &rq));
+		}
+		if (!s->failed[i])
+			p->first[i] = digested_pass(p, i, NULL, false, true);
+		if (s->failed[i])
+			continue;
+		old = MemoryContextSwitchTo(s->point_cxt);
+		timers = rtb_step_timers_create(rtb_arm_step_count(s->arms[i]));
+		MemoryContextSwitchTo(old);
+		p->second[i] = digested_pass(p, i, timers, false, true);
+		if (s->failed[i])
+			continue;
+		emit_steps(s, i, timers);
+		pfree(timers);
+		if (!rtb_check_equal(p->first[i], p->second[i]))
+			rtb_session_find(s, RTB_FOUND_UNSTABLE, i, "%s",
+							 rtb_check_difference(p->first[i], p->second[i]));
+	}
+}
+
+typedef struct Alone
+{
+	RtbCheck   *a;
+	RtbCheck   *b;
+	uint64		only_a;
+	uint64		only_b;
+} Alone;
+
+/* both arms once more, with row hashes: how many rows does each side have alone? */
+static bool
+count_alone(Pilot *p, int arm, int other, uint64 *only_arm, uint64 *only_other)
+{
+	RtbSession *s = p->s;
+	RtbCheck   *a = digested_pass(p, arm, NULL, true, false);
+	RtbCheck   *b = a ? digested_pass(p, other, NULL, true, false) : NULL;
+	MemoryContext old = CurrentMemoryContext;
+
+	if (a == NULL || b == NULL)
+		return false;
+	s->transport->begin();
+	rtb_check_count_alone(a, b, only_arm, only_other);
+	s->transport->rollback();
+	MemoryContextSwitchTo(old);
+	rtb_check_free(a);
+	rtb_check_free(b);
+	return true;
+}
+
+static void
+compare_arms(Pilot *p)
+{
+	RtbSession *s = p->s;
+	int			base = s->options.baseline;
+
+	if (s->failed[base])
+		return;
+	for (int i = 0; i < s->narms; i++)
+	{
+		uint64		only_arm;
+		uint64		only_base;
+		char	   *difference;
+
+		if (i == base || s->failed[i] || rtb_check_equal(p->second[i], p->second[base]))
+			continue;
+		difference = rtb_check_difference(p->second[i], p->second[base]);
+		if (count_alone(p, i, base, &only_arm, &only_base))
+			rtb_session_find(s, RTB_FOUND_DIFFERENT, i,
+							 "%s; rows only in %s: " UINT64_FORMAT ", only in %s: " UINT64_FORMAT,
+							 difference, s->arms[i]->name, only_arm, s->arms[base]->name, only_base);
+		else
+			rtb_session_find(s, RTB_FOUND_DIFFERENT, i, "%s", difference);
+	}
+}
+
+/* ---- the way out where only columns differ that no two passes have alike ---- */
+
+/* columns of one table that differ within an arm; NULL if arms differ elsewhere too */
+static bool
+only_unstable_columns_differ(Pilot *p, const char *label, List **unstable)
+{
+	RtbSession *s = p->s;
+	int			base = s->options.baseline;
+
+	*unstable = NIL;
+	for (int i = 0; i < s->narms; i++)
+	{
+		ListCell   *lc;
+
+		if (p->first[i] == NULL || p->second[i] == NULL)
+			continue;
+		foreach(lc, rtb_check_differing_columns(p->first[i], p->second[i], label))
+		{
+			if (!list_member(*unstable, makeString(lfirst(lc))))
+				*unstable = lappend(*unstable, makeString(lfirst(lc)));
+		}
+	}
+	for (int i = 0; i < s->narms; i++)
+	{
+		ListCell   *lc;
+
+		if (i == base || p->second[i] == NULL || p->second[base] == NULL)
+			continue;
+		foreach(lc, rtb_check_differing_columns(p->second[i], p->second[base], label))
+		{
+			if (!list_member(*unstable, makeString(lfirst(lc))))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* one table's rows as a query without the columns that no two passes have alike */
+static void
+append_check_query(StringInfo buf, const RtbCheck *check, const RtbRelation *rel, List *unstable,
+				   bool several)
+{
+	const char *name = rel->scratch || rel->temporary ? quote_identifier(rel->label) : rel->name;
+	StringInfoData columns;
+	ListCell   *lc;
+
+	initStringInfo(&columns);
+	foreach(lc, check->parts)
+	{
+		const RtbCheckPart *part = lfirst(lc);
+
+		if (strcmp(part->label, rel->label) != 0)
+			continue;
+		for (int i = 0; i < part->digest.ncolumns; i++)
+		{
+			char	   *quoted = pstrdup(quote_identifier(part->digest.columns[i]));
+
+			if (!list_member(unstable, makeString(quoted)))
+				appendStringInfo(&columns, "%s%s", columns.len ? ", " : "", quoted);
+		}
+	}
+	if (several)
+		appendStringInfo(buf, "%sSELECT %s, ROW(%s)::text FROM %s", buf->len ? " UNION ALL " : "",
+						 quote_literal_cstr(rel->label), columns.data, name);
+	else
+		appendStringInfo(buf, "SELECT %s FROM %s", columns.data, name);
+}
+
+/*
+ * Where only columns differ that also differ from pass to pass of one arm
+ * (ids, the clock), print the check query without them, ready to be used.
+ */
+static void
+suggest_check_query(Pilot *p)
+{
+	RtbSession *s = p->s;
+	int			base = s->options.baseline;
+	StringInfoData query;
+	StringInfoData names;
+	int			tables = 0;
+	ListCell   *lc;
+
+	if (s->check_mode != RTB_CHECK_TABLES || p->second[base] == NULL)
+		return;
+	foreach(lc, s->written)
+		tables += ((RtbRelation *) lfirst(lc))->relkind != RELKIND_SEQUENCE;
+	initStringInfo(&query);
+	initStringInfo(&names);
+	foreach(lc, s->written)
+	{
+		const RtbRelation *rel = lfirst(lc);
+		List	   *unstable;
+		ListCell   *lu;
+
+		if (rel->relkind == RELKIND_SEQUENCE || rel->unreadable != NULL)
+			continue;
+		if (!only_unstable_columns_differ(p, rel->label, &unstable))
+			return;
+		append_check_query(&query, p->second[base], rel, unstable, tables > 1);
+		foreach(lu, unstable)
+			appendStringInfo(&names, "%s%s.%s", names.len ? ", " : "", rel->label,
+							 strVal(lfirst(lu)));
+	}
+	if (names.len == 0)
+		return;
+	ereport(NOTICE,
+			(errmsg("only columns differ that also differ from pass to pass of one arm: %s", names.data),
+			 errhint("Compare without them: check_query => %s", quote_literal_cstr(query.data))));
+	rtb_session_find(s, RTB_FOUND_NOTE, -1,
+					 "only columns differ that also differ from pass to pass of one arm: %s; compare with check_query => %s",
+					 names.data, quote_literal_cstr(query.data));
+}
+
+/*
+ * rtb_session_pilot
+ *		The untimed passes at the point, and what they tell.
+ */
+void
+rtb_session_pilot(RtbSession *s)
+{
+	MemoryContext old = MemoryContextSwitchTo(s->point_cxt);
+	Pilot	   *p = palloc0(sizeof(Pilot));
+
+	p->s = s;
+	p->first = palloc0(sizeof(RtbCheck *) * s->narms);
+	p->second = palloc0(sizeof(RtbCheck *) * s->narms);
+	p->counts = palloc0(sizeof(RtbCounts) * s->narms);
+	discover(p);
+	in_transaction(s, describe_written, p);
+	choose_check(p);
+	choose_cleaning(p);
+	tell_user(p);
+	in_transaction(s, forecast_digests, p);
+	digest_arms(p);
+	compare_arms(p);
+	suggest_check_query(p);
+	MemoryContextSwitchTo(old);
+}

@@ -1,0 +1,125 @@
+/*
+ * session.h
+ *	  One session's passes: start state, steps, check, end.
+ *
+ * Runs in whatever process the passes run in: a background worker, or the
+ * caller's own backend.  What a room above wants to know comes through the
+ * sink; notices go by ereport.
+ */
+#ifndef RTB_SESSION_H
+#define RTB_SESSION_H
+
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+
+#include "digest.h"
+#include "fixture.h"
+#include "pass.h"
+#include "scenario.h"
+#include "transport.h"
+
+typedef struct RtbSessionOptions
+{
+	bool		own_transactions;	/* false: subtransactions of the caller's */
+	bool		compare_returned;
+	int32		baseline;		/* index of the arm */
+	int32		vacuum;			/* 1 asked for, 0 forbidden, -1 as rtbench decides */
+	int32		rounds;			/* planned, for notices */
+	int64		pass_timeout_ms;	/* of one pass */
+	int64		budget_ms;		/* max_time */
+	List	   *ignore_columns; /* of char * */
+} RtbSessionOptions;
+
+typedef struct RtbSessionSink
+{
+	void		(*pass) (void *arg, const RtbPass *pass);
+	void		(*finding) (void *arg, const RtbFinding *finding);
+	void		(*step) (void *arg, const RtbStepTime *step);
+	void	   *arg;
+} RtbSessionSink;
+
+/* what one pass left or returned, digested; parts are matched by label */
+typedef struct RtbCheckPart
+{
+	const char *label;
+	const char *query;
+	RtbDigest	digest;
+	Tuplestorestate *row_hashes;
+} RtbCheckPart;
+
+typedef struct RtbCheck
+{
+	List	   *parts;			/* of RtbCheckPart * */
+	char	   *text;			/* 32 hex digits over all parts */
+} RtbCheck;
+
+typedef enum RtbCheckMode
+{
+	RTB_CHECK_QUERY,
+	RTB_CHECK_TABLES,
+	RTB_CHECK_RETURNED
+} RtbCheckMode;
+
+typedef struct RtbSession
+{
+	MemoryContext cxt;			/* lives as long as the session */
+	MemoryContext point_cxt;	/* lives as long as the point */
+	const RtbTransport *transport;
+	RtbSessionOptions options;
+	RtbSessionSink sink;
+	Oid			userid;
+	int			sec_context;
+	char	   *caller_path;	/* search_path before any pass */
+
+	/* the point */
+	RtbWork    *work;
+	int			narms;
+	RtbArm	  **arms;
+	void	  **states;			/* the transport's */
+	bool	   *failed;
+	RtbFixture	fixture;
+	List	   *written;		/* of RtbRelation *: union over all arms */
+	List	   *vacuumed;		/* of RtbRelation *: what is cleaned before every pass */
+	bool		sequences_advanced;
+	RtbCheckMode check_mode;
+	bool		check_returned; /* returned rows too */
+	int			leaked_locks;	/* by the discovery pass that ran last */
+	bool		leaky;			/* some arm leaves session locks behind */
+} RtbSession;
+
+/* one pass, asked for */
+typedef struct RtbPassRequest
+{
+	RtbPassKind kind;
+	int			arm;
+	int			session;
+	int			round;
+	int			position;
+	RtbStepTimer *timers;		/* NULL: single executions are not timed */
+	RtbCheck   *check;			/* NULL: not digested */
+	bool		with_row_hashes;	/* check's parts get row hashes */
+	List	  **locked;			/* NULL, or where the written relations' oids go */
+	struct RtbCounts *counts;	/* NULL, or where the counters go */
+} RtbPassRequest;
+
+/* the session of this process */
+extern RtbSession *rtb_session_open(const RtbSessionOptions *options, const RtbSessionSink *sink);
+extern int64 rtb_session_empty_price(RtbSession *s);
+extern void rtb_session_point(RtbSession *s, const char *document);
+extern void rtb_session_round(RtbSession *s, int session, int round, int norder,
+							  const int *order, bool last);
+extern void rtb_session_leave(RtbSession *s);
+extern void rtb_session_close(RtbSession *s);
+extern void rtb_session_abandon(RtbSession *s);
+
+/* pilot.c: the untimed passes at a point */
+extern void rtb_session_pilot(RtbSession *s);
+
+/* for pilot.c */
+extern RtbPass *rtb_session_pass(RtbSession *s, RtbPassRequest *request);
+extern void rtb_session_emit(RtbSession *s, const RtbPass *pass);
+extern void rtb_session_find(RtbSession *s, RtbFindingKind kind, int arm, const char *fmt,...)
+			pg_attribute_printf(4, 5);
+
+#endif							/* RTB_SESSION_H */

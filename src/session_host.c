@@ -1,0 +1,379 @@
+/*
+ * session_host.c
+ *	  A session wherever it runs: in a worker, or in this backend.
+ *
+ * The caller's side turns calls into requests; the worker's side turns them
+ * back into calls of session.c.  Passes, findings and step times come back as
+ * replies, one each, while the request still runs.
+ */
+#include "postgres.h"
+
+#include "session_host.h"
+
+#include "access/xact.h"
+#include "executor/spi.h"
+#include "libpq/pqformat.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+#include "utils/snapmgr.h"
+
+#include "pass.h"
+#include "run_message.h"
+#include "worker.h"
+
+/* requests */
+#define REQUEST_OPEN	'O'
+#define REQUEST_PRICE	'M'
+#define REQUEST_POINT	'P'
+#define REQUEST_PILOT	'L'
+#define REQUEST_ROUND	'R'
+#define REQUEST_LEAVE	'E'
+#define REQUEST_KEEP	'K'
+/* replies */
+#define REPLY_PASS		'p'
+#define REPLY_FINDING	'f'
+#define REPLY_STEP		's'
+#define REPLY_PRICE		'm'
+#define REPLY_KEPT		'k'
+
+/* how long an already cancelled caller waits for its finished points to be kept */
+#define RTB_RESCUE_MS	5000
+
+struct RtbHost
+{
+	RtbSessionSink sink;
+	RtbWorker  *worker;			/* NULL: the session runs here */
+	RtbSession *session;		/* here */
+	int64		answer;			/* of a request that has a number for a reply */
+};
+
+/* the worker's session; lives in TopMemoryContext until the process ends */
+static RtbSession *worker_session = NULL;
+
+/* ---- the worker's side ---- */
+
+static void
+reply_pass(void *arg, const RtbPass *pass)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	rtb_pass_write(&buf, pass);
+	rtb_worker_reply(REPLY_PASS, buf.data, buf.len);
+	pfree(buf.data);
+}
+
+static void
+reply_finding(void *arg, const RtbFinding *finding)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	rtb_finding_write(&buf, finding);
+	rtb_worker_reply(REPLY_FINDING, buf.data, buf.len);
+	pfree(buf.data);
+}
+
+static void
+reply_step(void *arg, const RtbStepTime *step)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	rtb_step_time_write(&buf, step);
+	rtb_worker_reply(REPLY_STEP, buf.data, buf.len);
+	pfree(buf.data);
+}
+
+static void
+reply_number(char kind, int64 number)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	pq_sendint64(&buf, number);
+	rtb_worker_reply(kind, buf.data, buf.len);
+	pfree(buf.data);
+}
+
+static void
+serve_open(StringInfo body)
+{
+	static const RtbSessionSink sink = {reply_pass, reply_finding, reply_step, NULL};
+	RtbSessionOptions options = {0};
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+
+	options.own_transactions = true;
+	options.compare_returned = pq_getmsgbyte(body);
+	options.baseline = pq_getmsgint(body, 4);
+	options.vacuum = pq_getmsgint(body, 4);
+	options.rounds = pq_getmsgint(body, 4);
+	options.budget_ms = pq_getmsgint64(body);
+	for (int n = pq_getmsgint(body, 4); n > 0; n--)
+		options.ignore_columns = lappend(options.ignore_columns,
+										 pstrdup(pq_getmsgrawstring(body)));
+	worker_session = rtb_session_open(&options, &sink);
+	MemoryContextSwitchTo(old);
+}
+
+static void
+serve_round(StringInfo body)
+{
+	int			session = pq_getmsgint(body, 4);
+	int			round = pq_getmsgint(body, 4);
+	bool		last = pq_getmsgbyte(body);
+	int			norder = pq_getmsgint(body, 4);
+	int		   *order = palloc(sizeof(int) * Max(norder, 1));
+
+	for (int i = 0; i < norder; i++)
+		order[i] = pq_getmsgint(body, 4);
+	rtb_session_round(worker_session, session, round, norder, order, last);
+}
+
+static void
+serve_keep(StringInfo body)
+{
+	RtbRun	   *run = rtb_run_read(body);
+
+	StartTransactionCommand();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	rtb_ledger_write(run);
+	PopActiveSnapshot();
+	CommitTransactionCommand();
+	reply_number(REPLY_KEPT, run->run);
+}
+
+static void
+serve(char kind, StringInfo body)
+{
+	switch (kind)
+	{
+		case REQUEST_OPEN:
+			serve_open(body);
+			break;
+		case REQUEST_PRICE:
+			reply_number(REPLY_PRICE, rtb_session_empty_price(worker_session));
+			break;
+		case REQUEST_POINT:
+			rtb_session_point(worker_session, pq_getmsgrawstring(body));
+			break;
+		case REQUEST_PILOT:
+			worker_session->options.pass_timeout_ms = pq_getmsgint64(body);
+			rtb_session_pilot(worker_session);
+			break;
+		case REQUEST_ROUND:
+			worker_session->options.pass_timeout_ms = pq_getmsgint64(body);
+			serve_round(body);
+			break;
+		case REQUEST_LEAVE:
+			rtb_session_leave(worker_session);
+			break;
+		case REQUEST_KEEP:
+			serve_keep(body);
+			break;
+		default:
+			elog(ERROR, "unexpected request \"%c\"", kind);
+	}
+}
+
+/*
+ * rtb_host_init
+ *		At module load: what a worker does with requests.
+ */
+void
+rtb_host_init(void)
+{
+	rtb_worker_set_handler(serve);
+}
+
+/* ---- the caller's side ---- */
+
+static void
+take_reply(void *arg, char kind, StringInfo body)
+{
+	RtbHost    *host = arg;
+
+	switch (kind)
+	{
+		case REPLY_PASS:
+			host->sink.pass(host->sink.arg, rtb_pass_read(body));
+			break;
+		case REPLY_FINDING:
+			host->sink.finding(host->sink.arg, rtb_finding_read(body));
+			break;
+		case REPLY_STEP:
+			host->sink.step(host->sink.arg, rtb_step_time_read(body));
+			break;
+		case REPLY_PRICE:
+		case REPLY_KEPT:
+			host->answer = pq_getmsgint64(body);
+			break;
+		default:
+			elog(ERROR, "unexpected reply \"%c\"", kind);
+	}
+}
+
+static void
+request(RtbHost *host, char kind, StringInfo body)
+{
+	rtb_worker_request(host->worker, kind, body ? body->data : "", body ? body->len : 0,
+					   take_reply, host);
+}
+
+/*
+ * rtb_host_open
+ *		Start a session: in a worker if options say own_transactions.
+ *
+ * In the current memory context.  Throws if no worker can be had.
+ */
+RtbHost *
+rtb_host_open(const RtbSessionOptions *options, const RtbSessionSink *sink)
+{
+	RtbHost    *host = palloc0(sizeof(RtbHost));
+	StringInfoData buf;
+	ListCell   *lc;
+
+	host->sink = *sink;
+	if (!options->own_transactions)
+	{
+		host->session = rtb_session_open(options, sink);
+		return host;
+	}
+	host->worker = rtb_worker_start();
+	initStringInfo(&buf);
+	pq_sendbyte(&buf, options->compare_returned);
+	pq_sendint32(&buf, options->baseline);
+	pq_sendint32(&buf, options->vacuum);
+	pq_sendint32(&buf, options->rounds);
+	pq_sendint64(&buf, options->budget_ms);
+	pq_sendint32(&buf, list_length(options->ignore_columns));
+	foreach(lc, options->ignore_columns)
+		pq_sendbytes(&buf, lfirst(lc), strlen(lfirst(lc)) + 1);
+	request(host, REQUEST_OPEN, &buf);
+	return host;
+}
+
+/*
+ * rtb_host_empty_price
+ *		Nanoseconds of the cheapest of 1,000 empty statements.
+ */
+int64
+rtb_host_empty_price(RtbHost *host)
+{
+	if (host->worker == NULL)
+		return rtb_session_empty_price(host->session);
+	request(host, REQUEST_PRICE, NULL);
+	return host->answer;
+}
+
+void
+rtb_host_point(RtbHost *host, const char *document)
+{
+	StringInfoData buf;
+
+	if (host->worker == NULL)
+	{
+		rtb_session_point(host->session, document);
+		return;
+	}
+	initStringInfo(&buf);
+	pq_sendbytes(&buf, document, strlen(document) + 1);
+	request(host, REQUEST_POINT, &buf);
+	pfree(buf.data);
+}
+
+void
+rtb_host_pilot(RtbHost *host, int64 pass_timeout_ms)
+{
+	StringInfoData buf;
+
+	if (host->worker == NULL)
+	{
+		host->session->options.pass_timeout_ms = pass_timeout_ms;
+		rtb_session_pilot(host->session);
+		return;
+	}
+	initStringInfo(&buf);
+	pq_sendint64(&buf, pass_timeout_ms);
+	request(host, REQUEST_PILOT, &buf);
+	pfree(buf.data);
+}
+
+void
+rtb_host_round(RtbHost *host, int64 pass_timeout_ms, int session, int round, int norder,
+			   const int *order, bool last)
+{
+	StringInfoData buf;
+
+	if (host->worker == NULL)
+	{
+		host->session->options.pass_timeout_ms = pass_timeout_ms;
+		rtb_session_round(host->session, session, round, norder, order, last);
+		return;
+	}
+	initStringInfo(&buf);
+	pq_sendint64(&buf, pass_timeout_ms);
+	pq_sendint32(&buf, session);
+	pq_sendint32(&buf, round);
+	pq_sendbyte(&buf, last);
+	pq_sendint32(&buf, norder);
+	for (int i = 0; i < norder; i++)
+		pq_sendint32(&buf, order[i]);
+	request(host, REQUEST_ROUND, &buf);
+	pfree(buf.data);
+}
+
+void
+rtb_host_leave(RtbHost *host)
+{
+	if (host->worker == NULL)
+		rtb_session_leave(host->session);
+	else
+		request(host, REQUEST_LEAVE, NULL);
+}
+
+void
+rtb_host_close(RtbHost *host)
+{
+	if (host->worker == NULL)
+		rtb_session_close(host->session);
+	else
+		rtb_worker_stop(host->worker);
+}
+
+/*
+ * rtb_host_abandon
+ *		After an error: end the session, whatever it is doing.
+ */
+void
+rtb_host_abandon(RtbHost *host)
+{
+	if (host->worker == NULL)
+		rtb_session_abandon(host->session);
+	else
+		rtb_worker_stop(host->worker);
+}
+
+/*
+ * rtb_host_rescue
+ *		Have a worker write the run, because this transaction will be rolled
+ *		back.  Returns its id, or 0 if that was not possible in a few seconds.
+ *
+ * For use in a PG_CATCH block: does not throw.
+ */
+int64
+rtb_host_rescue(RtbHost *host, const RtbRun *run)
+{
+	StringInfoData buf;
+
+	host->answer = 0;
+	if (host->worker == NULL || !rtb_worker_cancel(host->worker))
+		return 0;
+	initStringInfo(&buf);
+	rtb_run_write(&buf, run);
+	if (!rtb_worker_request_within(host->worker, REQUEST_KEEP, buf.data, buf.len,
+								   take_reply, host, RTB_RESCUE_MS))
+		return 0;
+	return host->answer;
+}

@@ -1,0 +1,30 @@
+/*
+ * session_host.h
+ *	  A session wherever it runs: in a worker, or in this backend.
+ */
+#ifndef RTB_SESSION_HOST_H
+#define RTB_SESSION_HOST_H
+
+#include "postgres.h"
+
+#include "ledger.h"
+#include "session.h"
+
+typedef struct RtbHost RtbHost;
+
+extern void rtb_host_init(void);
+
+extern RtbHost *rtb_host_open(const RtbSessionOptions *options, const RtbSessionSink *sink);
+extern int64 rtb_host_empty_price(RtbHost *host);
+extern void rtb_host_point(RtbHost *host, const char *document);
+extern void rtb_host_pilot(RtbHost *host, int64 pass_timeout_ms);
+extern void rtb_host_round(RtbHost *host, int64 pass_timeout_ms, int session, int round,
+						   int norder, const int *order, bool last);
+extern void rtb_host_leave(RtbHost *host);
+extern void rtb_host_close(RtbHost *host);
+extern void rtb_host_abandon(RtbHost *host);
+
+/* keep a run although the caller's transaction will be rolled back */
+extern int64 rtb_host_rescue(RtbHost *host, const RtbRun *run);
+
+#endif							/* RTB_SESSION_HOST_H */

@@ -1,0 +1,599 @@
+/*
+ * spi_transport.c
+ *	  Statements by SPI in this process: with transactions of its own (in the
+ *	  background worker) or in subtransactions of the caller's.
+ *
+ * A sent statement is prepared at its first execution in a pass and kept to
+ * the pass's end, as a client that prepares it would; a driver is a cursor
+ * whose rows become the parameters of its body.
+ *
+ * Memory: an arm's state has a context of its own, from open_arm to
+ * close_arm; what belongs to one pass (bindings) lives in its child
+ * pass_cxt, which release_arm resets; conversions of one driver row in the
+ * foreach's row_cxt, reset for every row.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "commands/trigger.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "parser/analyze.h"
+#include "parser/parser.h"
+#include "storage/proc.h"
+#include "tcop/tcopprot.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/plancache.h"
+#include "utils/resowner.h"
+#include "utils/snapmgr.h"
+#include "utils/timeout.h"
+
+#include "hooks.h"
+#include "pass.h"
+#include "probe.h"
+#include "row_binding.h"
+#include "transport.h"
+
+/* rows a cursor hands over at once, as plpgsql's FOR loops take them */
+#define RTB_FETCH_ROWS 50
+
+typedef struct SpiStatement
+{
+	const char *text;
+	bool		types_known;
+	int			ntypes;
+	Oid		   *types;
+	SPIPlanPtr	plan;			/* NULL until its first execution in a pass */
+	RtbBinding	binding;		/* valid while bound */
+	bool		bound;
+} SpiStatement;
+
+typedef struct SpiStep
+{
+	const RtbStep *step;
+	int			nstatements;
+	SpiStatement *statements;
+	int			nbody;
+	struct SpiStep *body;
+	MemoryContext row_cxt;		/* of a foreach or generated step */
+} SpiStep;
+
+typedef struct SpiArm
+{
+	MemoryContext cxt;
+	MemoryContext pass_cxt;
+	int			nsteps;
+	SpiStep    *steps;
+	RtbArmRun  *run;			/* during a pass */
+} SpiArm;
+
+/* the caller's state around its subtransaction, and whether a limit is armed */
+static MemoryContext outer_cxt;
+static ResourceOwner outer_owner;
+static bool own_transactions;
+
+static void run_step(SpiArm *arm, SpiStep *step, const RtbRow *row);
+
+/* ---- an arm's state ---- */
+
+static void
+open_steps(SpiArm *arm, List *steps, SpiStep **out, int *nout)
+{
+	ListCell   *lc;
+	int			i = 0;
+
+	*nout = list_length(steps);
+	*out = palloc0(sizeof(SpiStep) * Max(*nout, 1));
+	foreach(lc, steps)
+	{
+		const RtbStep *step = lfirst(lc);
+		SpiStep    *state = &(*out)[i++];
+		ListCell   *ls;
+		int			n = 0;
+
+		state->step = step;
+		state->nstatements = list_length(step->statements);
+		state->statements = palloc0(sizeof(SpiStatement) * state->nstatements);
+		foreach(ls, step->statements)
+			state->statements[n++].text = lfirst(ls);
+		if (step->kind != RTB_STEP_STATEMENT)
+			state->row_cxt = AllocSetContextCreate(arm->cxt, "rtbench row",
+												   ALLOCSET_DEFAULT_SIZES);
+		if (step->kind == RTB_STEP_FOREACH)
+			open_steps(arm, step->body, &state->body, &state->nbody);
+	}
+}
+
+/*
+ * spi_open_arm
+ *		State of an arm in a context of its own, under the current one.
+ */
+static void *
+spi_open_arm(const RtbArm *arm)
+{
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "rtbench arm",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(cxt);
+	SpiArm	   *state = palloc0(sizeof(SpiArm));
+
+	state->cxt = cxt;
+	state->pass_cxt = AllocSetContextCreate(cxt, "rtbench pass", ALLOCSET_DEFAULT_SIZES);
+	open_steps(state, arm->steps, &state->steps, &state->nsteps);
+	MemoryContextSwitchTo(old);
+	return state;
+}
+
+static void
+free_plans(SpiStep *steps, int nsteps, bool kept_too)
+{
+	for (int i = 0; i < nsteps; i++)
+	{
+		for (int n = 0; n < steps[i].nstatements; n++)
+		{
+			SpiStatement *st = &steps[i].statements[n];
+
+			st->bound = false;
+			if (st->plan != NULL && (kept_too || !steps[i].step->plans_kept))
+			{
+				SPI_freeplan(st->plan);
+				st->plan = NULL;
+			}
+		}
+		if (steps[i].row_cxt != NULL)
+			MemoryContextReset(steps[i].row_cxt);
+		free_plans(steps[i].body, steps[i].nbody, kept_too);
+	}
+}
+
+/*
+ * spi_release_arm
+ *		Free what one pass prepared; also right after an error.
+ */
+static void
+spi_release_arm(void *arg)
+{
+	SpiArm	   *arm = arg;
+
+	free_plans(arm->steps, arm->nsteps, false);
+	MemoryContextReset(arm->pass_cxt);
+}
+
+static void
+spi_close_arm(void *arg)
+{
+	SpiArm	   *arm = arg;
+
+	free_plans(arm->steps, arm->nsteps, true);
+	MemoryContextDelete(arm->cxt);
+}
+
+/* ---- one statement ---- */
+
+/*
+ * Parameter types as the server infers them from the statement.  Done once,
+ * in the first pass, which is never timed.
+ */
+static void
+infer_types(SpiArm *arm, SpiStep *step, SpiStatement *st, const RtbRow *row)
+{
+	List	   *raw;
+	Oid		   *types = NULL;
+	int			ntypes = 0;
+	MemoryContext old;
+	ListCell   *lc;
+
+	st->types_known = true;
+	if (step->step->nparams == 0)
+		return;
+
+	old = MemoryContextSwitchTo(arm->cxt);
+	ntypes = list_length(step->step->types);
+	types = palloc0(sizeof(Oid) * Max(ntypes, 1));
+	ntypes = 0;
+	foreach(lc, step->step->types)
+		types[ntypes++] = DatumGetObjectId(DirectFunctionCall1(regtypein,
+															   CStringGetDatum((char *) lfirst(lc))));
+	MemoryContextSwitchTo(old);
+
+	raw = raw_parser(st->text, RAW_PARSE_DEFAULT);
+	(void) parse_analyze_varparams(linitial_node(RawStmt, raw), st->text,
+								   &types, &ntypes, NULL);
+
+	st->types = MemoryContextAllocZero(arm->cxt, sizeof(Oid) * Max(ntypes, 1));
+	for (int i = 0; i < ntypes; i++)
+	{
+		/* nothing in the statement decides: it is what the driver gives */
+		if ((types[i] == InvalidOid || types[i] == UNKNOWNOID) &&
+			row != NULL && i < row->desc->natts)
+			types[i] = TupleDescAttr(row->desc, i)->atttypid;
+		if (types[i] == InvalidOid || types[i] == UNKNOWNOID)
+			ereport(ERROR,
+					(errcode(ERRCODE_INDETERMINATE_DATATYPE),
+					 errmsg("could not determine data type of parameter $%d", i + 1),
+					 errhint("Give it in the step: rtbench.step(statement, types => '{bigint}').")));
+		st->types[i] = types[i];
+	}
+	st->ntypes = ntypes;
+}
+
+static void
+prepare(SpiArm *arm, SpiStep *step, SpiStatement *st, const RtbRow *row, int options)
+{
+	if (!st->types_known)
+		infer_types(arm, step, st, row);
+	st->plan = SPI_prepare_cursor(st->text, st->ntypes, st->types, options);
+	if (st->plan == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("could not prepare statement: %s",
+						SPI_result_code_string(SPI_result))));
+	/* a kept plan is revalidated when an arm changes the schema under it */
+	SPI_keepplan(st->plan);
+}
+
+static ParamListInfo
+bind(SpiArm *arm, SpiStep *step, SpiStatement *st, const RtbRow *row, MemoryContext row_cxt)
+{
+	if (st->ntypes == 0)
+		return NULL;
+	if (!st->bound)
+	{
+		MemoryContext old = MemoryContextSwitchTo(arm->pass_cxt);
+
+		rtb_binding_init(&st->binding, st->ntypes, st->types, row);
+		st->bound = true;
+		MemoryContextSwitchTo(old);
+	}
+	return rtb_binding_fill(&st->binding, row, row_cxt);
+}
+
+static void
+check_result(int rc)
+{
+	if (rc >= 0)
+		return;
+	if (rc == SPI_ERROR_TRANSACTION)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TRANSACTION_TERMINATION),
+				 errmsg("a pass is one transaction that is rolled back: it cannot contain transaction control"),
+				 errhint("Leave BEGIN, COMMIT, ROLLBACK and SAVEPOINT out of the arm's statements.")));
+	if (rc == SPI_ERROR_COPY)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot COPY to or from the client in a pass"),
+				 errhint("Use COPY with a file on the server, or INSERT ... SELECT.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_INTERNAL_ERROR),
+			 errmsg("could not execute statement: %s", SPI_result_code_string(rc))));
+}
+
+/* the session's statement_timeout goes for every message, as it does for a client's */
+static inline void
+message_begins(void)
+{
+	if (own_transactions && StatementTimeout > 0)
+		enable_timeout_after(STATEMENT_TIMEOUT, StatementTimeout);
+}
+
+static inline void
+message_ends(void)
+{
+	if (own_transactions && StatementTimeout > 0)
+		disable_timeout(STATEMENT_TIMEOUT, false);
+}
+
+static void
+time_execution(SpiArm *arm, SpiStep *step, int64 started)
+{
+	int64		ns = rtb_clock_ns() - started;
+	int			custom = -1;
+	int			generic = -1;
+
+	if (step->step->kind == RTB_STEP_STATEMENT && step->nstatements == 1)
+	{
+		List	   *sources = SPI_plan_get_plan_sources(step->statements[0].plan);
+
+		if (list_length(sources) == 1)
+		{
+			CachedPlanSource *source = linitial(sources);
+
+			custom = (int) source->num_custom_plans;
+			generic = (int) source->num_generic_plans;
+		}
+	}
+	rtb_step_timer_add(&arm->run->timers[step->step->id - 1], ns, custom, generic);
+}
+
+/* ---- the three kinds of steps ---- */
+
+static void
+run_statement(SpiArm *arm, SpiStep *step, const RtbRow *row)
+{
+	RtbArmRun  *run = arm->run;
+	int64		started = run->timers ? rtb_clock_ns() : 0;
+	bool		each = step->step->nparams > 0;
+
+	if (!each)
+		run->round_trips++;
+	message_begins();
+	for (int i = 0; i < step->nstatements; i++)
+	{
+		SpiStatement *st = &step->statements[i];
+		SPIExecuteOptions options = {0};
+
+		if (each)
+			run->round_trips++;
+		run->statement_no++;
+		if (st->plan == NULL)
+			prepare(arm, step, st, row, CURSOR_OPT_PARALLEL_OK);
+		options.params = bind(arm, step, st, row, row ? row->cxt : NULL);
+		options.dest = run->dest;
+		check_result(SPI_execute_plan_extended(st->plan, &options));
+	}
+	message_ends();
+	if (run->timers)
+		time_execution(arm, step, started);
+}
+
+static Portal
+open_driver(SpiArm *arm, SpiStep *step, const RtbRow *row)
+{
+	SpiStatement *st = &step->statements[0];
+	Portal		portal;
+
+	arm->run->round_trips++;
+	arm->run->statement_no++;
+	rtb_hooks_driver(true);
+	if (st->plan == NULL)
+		prepare(arm, step, st, row, 0);
+	if (!SPI_is_cursor_plan(st->plan))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("a driver query must return rows"),
+				 errhint("Use a SELECT, or INSERT, UPDATE or DELETE with RETURNING.")));
+	portal = SPI_cursor_open_with_paramlist(NULL, st->plan,
+											bind(arm, step, st, row, row ? row->cxt : NULL),
+											false);
+	rtb_hooks_driver(false);
+	return portal;
+}
+
+static void
+send_generated(SpiArm *arm, SpiStep *step, const RtbRow *row)
+{
+	RtbArmRun  *run = arm->run;
+
+	for (int c = 0; c < row->desc->natts; c++)
+	{
+		SPIExecuteOptions options = {0};
+		char	   *text;
+		Oid			output;
+		bool		varlena;
+		int64		started;
+
+		if (row->nulls[c])
+			continue;
+		getTypeOutputInfo(TupleDescAttr(row->desc, c)->atttypid, &output, &varlena);
+		text = OidOutputFunctionCall(output, row->values[c]);
+		started = run->timers ? rtb_clock_ns() : 0;
+		run->round_trips++;
+		run->statement_no++;
+		options.dest = run->dest;
+		message_begins();
+		check_result(SPI_execute_extended(text, &options));
+		message_ends();
+		if (run->timers)
+			time_execution(arm, step, started);
+	}
+}
+
+static void
+run_driver_row(SpiArm *arm, SpiStep *step, const RtbRow *row)
+{
+	MemoryContext old;
+
+	if (step->step->kind == RTB_STEP_FOREACH)
+	{
+		for (int i = 0; i < step->nbody; i++)
+			run_step(arm, &step->body[i], row);
+	}
+	else
+	{
+		old = MemoryContextSwitchTo(row->cxt);
+		send_generated(arm, step, row);
+		MemoryContextSwitchTo(old);
+	}
+	MemoryContextReset(row->cxt);
+}
+
+static void
+run_driver(SpiArm *arm, SpiStep *step, const RtbRow *outer)
+{
+	RtbArmRun  *run = arm->run;
+	bool		timed_itself = run->timers && step->step->kind == RTB_STEP_FOREACH;
+	int64		spent = 0;
+	int64		started = timed_itself ? rtb_clock_ns() : 0;
+	RtbRow		row = {0};
+	Portal		portal;
+
+	message_begins();
+	portal = open_driver(arm, step, outer);
+	row.cxt = step->row_cxt;
+	for (;;)
+	{
+		SPITupleTable *batch;
+		uint64		n;
+
+		rtb_hooks_driver(true);
+		SPI_cursor_fetch(portal, true, RTB_FETCH_ROWS);
+		rtb_hooks_driver(false);
+		message_ends();
+		if (timed_itself)
+			spent += rtb_clock_ns() - started;
+		batch = SPI_tuptable;
+		n = SPI_processed;
+		if (n == 0)
+			break;
+		if (row.values == NULL)
+			rtb_row_init(&row, batch->tupdesc, arm->pass_cxt);
+		row.desc = batch->tupdesc;
+		for (uint64 i = 0; i < n; i++)
+		{
+			heap_deform_tuple(batch->vals[i], batch->tupdesc, row.values, row.nulls);
+			run->step = step->step->id;
+			run_driver_row(arm, step, &row);
+		}
+		SPI_freetuptable(batch);
+		CHECK_FOR_INTERRUPTS();
+		if (n < RTB_FETCH_ROWS)
+			break;
+		started = timed_itself ? rtb_clock_ns() : 0;
+		message_begins();
+	}
+	SPI_cursor_close(portal);
+	/* of a foreach the load itself is timed: its body has rows of its own */
+	if (timed_itself)
+		rtb_step_timer_add(&run->timers[step->step->id - 1], spent, -1, -1);
+}
+
+static void
+run_step(SpiArm *arm, SpiStep *step, const RtbRow *row)
+{
+	arm->run->step = step->step->id;
+	if (step->step->kind == RTB_STEP_STATEMENT)
+		run_statement(arm, step, row);
+	else
+		run_driver(arm, step, row);
+}
+
+/*
+ * spi_run
+ *		All steps of an arm, in order; inside the clock.  Whatever a statement
+ *		throws goes through; run tells how far it came.
+ */
+static void
+spi_run(void *arg, RtbArmRun *run)
+{
+	SpiArm	   *arm = arg;
+
+	arm->run = run;
+	for (int i = 0; i < arm->nsteps; i++)
+		run_step(arm, &arm->steps[i], NULL);
+	arm->run = NULL;
+}
+
+/* ---- what stands around an arm ---- */
+
+static void
+spi_sql(const char *statement)
+{
+	SPIExecuteOptions options = {0};
+
+	options.dest = None_Receiver;
+	check_result(SPI_execute_extended(statement, &options));
+}
+
+/* deferred triggers fire before the clock stops: a rollback would drop them unfired */
+static void
+spi_settle(void)
+{
+	ConstraintsSetStmt *stmt = makeNode(ConstraintsSetStmt);
+
+	CommandCounterIncrement();
+	AfterTriggerSetState(stmt);
+	pfree(stmt);
+}
+
+static void
+spi_digest(const char *query, RtbDigest *digest, Tuplestorestate *row_hashes)
+{
+	SPIExecuteOptions options = {0};
+
+	options.dest = rtb_digest_receiver(digest, row_hashes);
+	options.must_return_tuples = true;
+	check_result(SPI_execute_extended(query, &options));
+	options.dest->rDestroy(options.dest);
+}
+
+static void
+worker_begin(void)
+{
+	own_transactions = true;
+	SetCurrentStatementStartTimestamp();
+	StartTransactionCommand();
+	SPI_connect();
+	PushActiveSnapshot(GetTransactionSnapshot());
+}
+
+static void
+worker_rollback(void)
+{
+	SPI_finish();
+	PopActiveSnapshot();
+	AbortCurrentTransaction();
+}
+
+static void
+worker_after_error(void)
+{
+	disable_timeout(STATEMENT_TIMEOUT, false);
+	AbortOutOfAnyTransaction();
+}
+
+static void
+caller_begin(void)
+{
+	own_transactions = false;
+	outer_cxt = CurrentMemoryContext;
+	outer_owner = CurrentResourceOwner;
+	BeginInternalSubTransaction(NULL);
+	SPI_connect();
+}
+
+static void
+caller_after_error(void)
+{
+	RollbackAndReleaseCurrentSubTransaction();
+	MemoryContextSwitchTo(outer_cxt);
+	CurrentResourceOwner = outer_owner;
+}
+
+static void
+caller_rollback(void)
+{
+	SPI_finish();
+	caller_after_error();
+}
+
+const RtbTransport rtb_spi_worker_transport = {
+	.name = "worker",
+	.own_transactions = true,
+	.open_arm = spi_open_arm,
+	.close_arm = spi_close_arm,
+	.release_arm = spi_release_arm,
+	.begin = worker_begin,
+	.sql = spi_sql,
+	.run = spi_run,
+	.settle = spi_settle,
+	.digest = spi_digest,
+	.rollback = worker_rollback,
+	.after_error = worker_after_error,
+};
+
+const RtbTransport rtb_spi_caller_transport = {
+	.name = "caller",
+	.own_transactions = false,
+	.open_arm = spi_open_arm,
+	.close_arm = spi_close_arm,
+	.release_arm = spi_release_arm,
+	.begin = caller_begin,
+	.sql = spi_sql,
+	.run = spi_run,
+	.settle = spi_settle,
+	.digest = spi_digest,
+	.rollback = caller_rollback,
+	.after_error = caller_after_error,
+};

@@ -1,0 +1,41 @@
+/*
+ * step_timer.h
+ *	  Times of single executions of one step, in flat memory.
+ *
+ * Used in one untimed pass only: two clock reads a statement would cost the
+ * timed ones about 3 %.
+ */
+#ifndef RTB_STEP_TIMER_H
+#define RTB_STEP_TIMER_H
+
+#include "postgres.h"
+
+/* at most this many execution times are kept of a step, evenly spread */
+#define RTB_STEP_SAMPLE	2048
+
+typedef struct RtbTimeSample
+{
+	int64		seen;
+	int64		stride;			/* every stride-th is kept */
+	int			kept;
+	int64		ns[RTB_STEP_SAMPLE];
+} RtbTimeSample;
+
+typedef struct RtbStepTimer
+{
+	int64		calls;
+	int64		first_ns;
+	bool		has_plan;		/* one statement with a plan of its own */
+	int64		custom_plans;
+	int64		generic_plans;
+	int64		first_generic;	/* the execution that first ran the generic plan, 0 if none */
+	RtbTimeSample later;		/* all but the first */
+	RtbTimeSample custom;		/* under custom plans, but the first */
+	RtbTimeSample generic;		/* under the generic plan, but its first */
+} RtbStepTimer;
+
+extern RtbStepTimer *rtb_step_timers_create(int nsteps);
+extern void rtb_step_timer_add(RtbStepTimer *timer, int64 ns, int custom, int generic);
+extern int64 rtb_time_sample_median(RtbTimeSample *sample);
+
+#endif							/* RTB_STEP_TIMER_H */

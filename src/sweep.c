@@ -1,0 +1,440 @@
+/*
+ * sweep.c
+ *	  The SQL-callable face of a run: arguments checked, result rows returned.
+ *
+ * Everything that can be refused is refused here, before a worker is started
+ * or a schema made.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "common/pg_prng.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/json.h"
+#include "utils/jsonb.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
+#include "experiment.h"
+#include "facts.h"
+#include "ledger.h"
+#include "result.h"
+#include "scenario.h"
+
+#define RTB_MOST_ROUNDS 10000
+
+PG_FUNCTION_INFO_V1(rtb_sweep);
+PG_FUNCTION_INFO_V1(rtb_compare);
+PG_FUNCTION_INFO_V1(rtb_compare_text);
+
+/* the options that sweep() and compare() have in common, in their SQL order */
+enum
+{
+	ARG_BASELINE,
+	ARG_TRANSPORT,
+	ARG_LABEL,
+	ARG_ROUNDS,
+	ARG_MAX_TIME,
+	ARG_PASS_TIMEOUT,
+	ARG_IGNORE_COLUMNS,
+	ARG_COMPARE_RETURNED,
+	ARG_VACUUM,
+	ARG_MARGIN,
+	ARG_SEED
+};
+
+/* ---- reading arguments ---- */
+
+static char *
+text_arg(FunctionCallInfo fcinfo, int n)
+{
+	return PG_ARGISNULL(n) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(n));
+}
+
+static void
+refuse_null(const char *argument, const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+			 errmsg("argument \"%s\" must not be null", argument),
+			 hint ? errhint("%s", hint) : 0));
+}
+
+static void
+array_elements(ArrayType *array, Oid type, const char *argument, Datum **elems, int *n)
+{
+	bool	   *nulls;
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+
+	if (ARR_NDIM(array) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("argument \"%s\" must be a one-dimensional array", argument)));
+	get_typlenbyvalalign(type, &typlen, &typbyval, &typalign);
+	deconstruct_array(array, type, typlen, typbyval, typalign, elems, &nulls, n);
+	for (int i = 0; i < *n; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("argument \"%s\" must not contain nulls", argument)));
+	}
+}
+
+static List *
+texts_arg(FunctionCallInfo fcinfo, int n, const char *argument)
+{
+	List	   *texts = NIL;
+	Datum	   *elems;
+	int			count;
+
+	if (PG_ARGISNULL(n))
+		return NIL;
+	array_elements(PG_GETARG_ARRAYTYPE_P(n), TEXTOID, argument, &elems, &count);
+	if (count == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"%s\" must not be empty", argument),
+				 errhint("Leave it out for the default.")));
+	for (int i = 0; i < count; i++)
+		texts = lappend(texts, TextDatumGetCString(elems[i]));
+	return texts;
+}
+
+static List *
+points_arg(FunctionCallInfo fcinfo, int n)
+{
+	List	   *points = NIL;
+	Datum	   *elems;
+	int			count;
+
+	if (PG_ARGISNULL(n))
+		return NIL;
+	array_elements(PG_GETARG_ARRAYTYPE_P(n), INT8OID, "points", &elems, &count);
+	if (count == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"points\" must not be empty"),
+				 errhint("Leave it out for the scenario's own points.")));
+	for (int i = 0; i < count; i++)
+	{
+		int64	   *point = palloc(sizeof(int64));
+
+		*point = DatumGetInt64(elems[i]);
+		if (*point < 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("point " INT64_FORMAT " is negative", *point),
+					 errhint("Points are numbers from 0 to " INT64_FORMAT ".", PG_INT64_MAX)));
+		for (int k = 0; k < i; k++)
+		{
+			if (*(int64 *) list_nth(points, k) == *point)
+				ereport(ERROR,
+						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						 errmsg("point " INT64_FORMAT " is given twice", *point)));
+		}
+		points = lappend(points, point);
+	}
+	return points;
+}
+
+/* milliseconds of an interval argument; what = NULL value is 0 */
+static int64
+duration_arg(FunctionCallInfo fcinfo, int n, const char *argument)
+{
+	Interval   *span;
+	double		us;
+
+	if (PG_ARGISNULL(n))
+		return 0;
+	span = PG_GETARG_INTERVAL_P(n);
+	us = span->time + span->day * (double) USECS_PER_DAY +
+		span->month * (double) DAYS_PER_MONTH * USECS_PER_DAY;
+	if (us < 1000 || us / 1000 > INT_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"%s\" is out of range", argument),
+				 errhint("Give an interval from 1 millisecond to 24 days, such as '60 s'.")));
+	return (int64) (us / 1000);
+}
+
+/* ---- common to sweep() and compare() ---- */
+
+static bool
+own_transactions_arg(FunctionCallInfo fcinfo, int n)
+{
+	char	   *transport = text_arg(fcinfo, n);
+
+	if (transport == NULL)
+		refuse_null("transport", "Valid values are \"worker\" and \"caller\".");
+	if (strcmp(transport, "worker") == 0)
+		return true;
+	if (strcmp(transport, "caller") == 0)
+		return false;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("transport \"%s\" is not known", transport),
+			 errhint("Valid values are \"worker\" and \"caller\".")));
+}
+
+static int
+baseline_arg(FunctionCallInfo fcinfo, int n, List *arms)
+{
+	char	   *name = text_arg(fcinfo, n);
+	StringInfoData valid;
+	ListCell   *lc;
+	int			i = 0;
+
+	if (name == NULL)
+		return 0;
+	initStringInfo(&valid);
+	foreach(lc, arms)
+	{
+		if (strcmp(lfirst(lc), name) == 0)
+			return i;
+		appendStringInfo(&valid, "%s\"%s\"", i++ ? ", " : "", (char *) lfirst(lc));
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("baseline \"%s\" is not an arm of this run", name),
+			 errhint("Its arms are %s.", valid.data)));
+}
+
+static double
+margin_arg(FunctionCallInfo fcinfo, int n)
+{
+	double		margin;
+
+	if (PG_ARGISNULL(n))
+		refuse_null("margin", NULL);
+	margin = PG_GETARG_FLOAT8(n);
+	if (!(margin > 0 && margin < 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("margin must be between 0 and 1"),
+				 errhint("0.02 means: within 2 %% is the same.")));
+	return margin;
+}
+
+static void
+read_options(FunctionCallInfo fcinfo, int first, RtbExperiment *e)
+{
+	RtbRun	   *run = e->run;
+	int			rounds;
+
+	e->options.own_transactions = own_transactions_arg(fcinfo, first + ARG_TRANSPORT);
+	run->transport = e->options.own_transactions ? "worker" : "caller";
+	run->arms = e->scenario->arm_names;
+	run->baseline = baseline_arg(fcinfo, first + ARG_BASELINE, run->arms);
+	e->options.baseline = run->baseline;
+	run->label = text_arg(fcinfo, first + ARG_LABEL);
+
+	if (PG_ARGISNULL(first + ARG_ROUNDS))
+		refuse_null("rounds", NULL);
+	rounds = PG_GETARG_INT32(first + ARG_ROUNDS);
+	if (rounds < 1 || rounds > RTB_MOST_ROUNDS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("rounds must be between 1 and %d", RTB_MOST_ROUNDS)));
+	e->rounds = rounds;
+	e->options.rounds = rounds;
+	e->max_time_ms = duration_arg(fcinfo, first + ARG_MAX_TIME, "max_time");
+	e->options.budget_ms = e->max_time_ms;
+	run->max_time_us = e->max_time_ms > 0 ? e->max_time_ms * 1000 : RTB_UNKNOWN;
+	e->pass_timeout_ms = duration_arg(fcinfo, first + ARG_PASS_TIMEOUT, "pass_timeout");
+	e->options.ignore_columns = texts_arg(fcinfo, first + ARG_IGNORE_COLUMNS, "ignore_columns");
+	e->options.compare_returned = !PG_ARGISNULL(first + ARG_COMPARE_RETURNED) &&
+		PG_GETARG_BOOL(first + ARG_COMPARE_RETURNED);
+	e->options.vacuum = PG_ARGISNULL(first + ARG_VACUUM) ? -1
+		: PG_GETARG_BOOL(first + ARG_VACUUM);
+	run->margin = margin_arg(fcinfo, first + ARG_MARGIN);
+	if (PG_ARGISNULL(first + ARG_SEED))
+		run->seed = (int64) (pg_prng_uint64(&pg_global_prng_state) >> 1);
+	else
+		run->seed = PG_GETARG_INT64(first + ARG_SEED);
+}
+
+static List *
+descriptions(const RtbScenario *scenario)
+{
+	List	   *texts = NIL;
+	ListCell   *lc;
+
+	foreach(lc, scenario->arm_documents)
+	{
+		Jsonb	   *jb = lfirst(lc);
+		JsonbValue *v = getKeyJsonValueFromContainer(&jb->root, "description", 11, NULL);
+
+		texts = lappend(texts, v && v->type == jbvString
+						? pnstrdup(v->val.string.val, v->val.string.len) : NULL);
+	}
+	return texts;
+}
+
+/* the exact SQL of every point, kept with the run */
+static Jsonb *
+documents(const RtbScenario *scenario)
+{
+	StringInfoData buf;
+	ListCell   *lc;
+	bool		any = false;
+
+	initStringInfo(&buf);
+	appendStringInfoChar(&buf, '{');
+	if (scenario->points == NIL)
+		appendStringInfo(&buf, "\"\": %s", rtb_work_document(scenario, false, 0));
+	foreach(lc, scenario->points)
+	{
+		int64		point = *(int64 *) lfirst(lc);
+
+		appendStringInfo(&buf, "%s\"" INT64_FORMAT "\": %s", any ? ", " : "", point,
+						 rtb_work_document(scenario, true, point));
+		any = true;
+	}
+	appendStringInfoChar(&buf, '}');
+	return rtb_json_to_jsonb(buf.data);
+}
+
+static Jsonb *
+options_document(const RtbExperiment *e)
+{
+	StringInfoData buf;
+	ListCell   *lc;
+	int			n = 0;
+
+	initStringInfo(&buf);
+	appendStringInfo(&buf, "{\"rounds\": %d, \"pass_timeout_ms\": ", e->rounds);
+	if (e->pass_timeout_ms > 0)
+		appendStringInfo(&buf, INT64_FORMAT, e->pass_timeout_ms);
+	else
+		appendStringInfoString(&buf, "null");
+	appendStringInfo(&buf, ", \"compare_returned\": %s, \"vacuum\": %s, \"ignore_columns\": [",
+					 e->options.compare_returned ? "true" : "false",
+					 e->options.vacuum < 0 ? "null" : e->options.vacuum ? "true" : "false");
+	foreach(lc, e->options.ignore_columns)
+	{
+		if (n++ > 0)
+			appendStringInfoString(&buf, ", ");
+		escape_json(&buf, lfirst(lc));
+	}
+	appendStringInfo(&buf, "], \"parameters\": %s}",
+					 e->scenario->parameters == NULL ? "{}"
+					 : JsonbToCString(NULL, &e->scenario->parameters->root,
+									  VARSIZE(e->scenario->parameters)));
+	return rtb_json_to_jsonb(buf.data);
+}
+
+static void
+run_and_return(FunctionCallInfo fcinfo, RtbExperiment *e)
+{
+	RtbRun	   *run = e->run;
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+
+	InitMaterializedSRF(fcinfo, 0);
+	run->scenario = e->scenario->name;
+	run->scope = "this backend only";
+	run->descriptions = descriptions(e->scenario);
+	run->points = e->scenario->points;
+	run->swept = e->scenario->points != NIL ? e->scenario->swept : NULL;
+	run->server_version = pstrdup(GetConfigOption("server_version", false, false));
+	run->settings = rtb_facts_settings();
+	run->options = options_document(e);
+	run->documents = documents(e->scenario);
+	run->started_at = GetCurrentTimestamp();
+
+	rtb_experiment_run(e);
+
+	rtb_ledger_write(run);
+	rtb_result_put_verdicts(rsinfo, run);
+	ereport(NOTICE,
+			(errmsg("this was run " INT64_FORMAT ": rtbench.result(" INT64_FORMAT ") has every column",
+					run->run, run->run)));
+}
+
+/*
+ * rtb_sweep
+ *		rtbench.sweep(scenario, points, parameters, arms, swept, check_query, options...)
+ */
+Datum
+rtb_sweep(PG_FUNCTION_ARGS)
+{
+	RtbExperiment *e = palloc0(sizeof(RtbExperiment));
+	char	   *name = text_arg(fcinfo, 0);
+	List	   *points;
+	List	   *arms;
+	char	   *swept;
+	char	   *check_query;
+
+	PreventCommandIfReadOnly("rtbench.sweep()");
+	if (name == NULL)
+		refuse_null("scenario", "SELECT * FROM rtbench.scenarios; lists them.");
+	e->run = palloc0(sizeof(RtbRun));
+	e->scenario = rtb_scenario_load(name);
+	points = points_arg(fcinfo, 1);
+	if (!PG_ARGISNULL(2))
+		rtb_scenario_set_parameters(e->scenario, PG_GETARG_JSONB_P(2));
+	arms = texts_arg(fcinfo, 3, "arms");
+	if (arms != NIL)
+		rtb_scenario_choose_arms(e->scenario, arms);
+	swept = text_arg(fcinfo, 4);
+	if (swept != NULL || points != NIL)
+		rtb_scenario_set_points(e->scenario, swept, points);
+	check_query = text_arg(fcinfo, 5);
+	if (check_query != NULL)
+		rtb_scenario_set_check_query(e->scenario, check_query);
+	read_options(fcinfo, 6, e);
+	run_and_return(fcinfo, e);
+	return (Datum) 0;
+}
+
+/*
+ * rtb_compare
+ *		rtbench.compare(arms, setup, check_query, points, parameters, swept, options...)
+ */
+Datum
+rtb_compare(PG_FUNCTION_ARGS)
+{
+	RtbExperiment *e = palloc0(sizeof(RtbExperiment));
+	List	   *documents = NIL;
+	List	   *points;
+	char	   *swept;
+	Datum	   *elems;
+	int			count;
+
+	PreventCommandIfReadOnly("rtbench.compare()");
+	if (PG_ARGISNULL(0))
+		refuse_null("arms", "Give an array of rtbench.arm(...).");
+	array_elements(PG_GETARG_ARRAYTYPE_P(0), JSONBOID, "arms", &elems, &count);
+	for (int i = 0; i < count; i++)
+		documents = lappend(documents, DatumGetJsonbP(elems[i]));
+	points = points_arg(fcinfo, 3);
+	swept = text_arg(fcinfo, 5);
+	if (points != NIL && swept == NULL)
+		swept = "n";
+	e->run = palloc0(sizeof(RtbRun));
+	e->scenario = rtb_scenario_ad_hoc(text_arg(fcinfo, 1), text_arg(fcinfo, 2), swept, points,
+									  PG_ARGISNULL(4) ? NULL : PG_GETARG_JSONB_P(4), documents);
+	read_options(fcinfo, 6, e);
+	run_and_return(fcinfo, e);
+	return (Datum) 0;
+}
+
+/*
+ * rtb_compare_text
+ *		compare() with plain texts where documents of arms are due: a hint.
+ */
+Datum
+rtb_compare_text(PG_FUNCTION_ARGS)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("an arm is a document, not a statement's text"),
+			 errhint("Write rtbench.compare(ARRAY[rtbench.arm('one', 'SELECT ...'), rtbench.arm('other', 'SELECT ...')]).")));
+}

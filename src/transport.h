@@ -1,0 +1,54 @@
+/*
+ * transport.h
+ *	  How an arm's statements reach the executor.
+ *
+ * A session (session.c) opens every arm of a point once, then runs passes:
+ * begin, sql for what stands before the clock, run, settle, digest, rollback.
+ * The arm's state holds what outlives a pass: inferred parameter types and
+ * kept plans.
+ */
+#ifndef RTB_TRANSPORT_H
+#define RTB_TRANSPORT_H
+
+#include "postgres.h"
+
+#include "tcop/dest.h"
+#include "utils/tuplestore.h"
+
+#include "digest.h"
+#include "scenario.h"
+#include "step_timer.h"
+
+/* what one pass asks of an arm, and what it tells, also when the arm failed */
+typedef struct RtbArmRun
+{
+	DestReceiver *dest;			/* where returned rows go */
+	RtbStepTimer *timers;		/* by step id - 1; NULL in timed passes */
+	int64		round_trips;	/* messages sent and waited for, BEGIN and COMMIT not yet */
+	int64		statement_no;	/* ordinal of the statement sent last */
+	int			step;			/* id of the step it belongs to */
+} RtbArmRun;
+
+typedef struct RtbTransport
+{
+	const char *name;
+	bool		own_transactions;	/* false: in subtransactions of the caller's */
+
+	void	   *(*open_arm) (const RtbArm *arm);
+	void		(*close_arm) (void *state);
+	void		(*release_arm) (void *state);	/* a pass's plans; outside the clock */
+
+	void		(*begin) (void);
+	void		(*sql) (const char *statement);
+	void		(*run) (void *state, RtbArmRun *run);
+	void		(*settle) (void);
+	void		(*digest) (const char *query, RtbDigest *digest, Tuplestorestate *row_hashes);
+	void		(*rollback) (void);
+	void		(*after_error) (void);
+} RtbTransport;
+
+/* SPI in this process: with transactions of its own, or in subtransactions */
+extern const RtbTransport rtb_spi_worker_transport;
+extern const RtbTransport rtb_spi_caller_transport;
+
+#endif							/* RTB_TRANSPORT_H */

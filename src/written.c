@@ -1,0 +1,227 @@
+/*
+ * written.c
+ *	  Which relations a pass wrote, and what may be done with them.
+ *
+ * A relation was written if this process holds a lock of RowExclusive or a
+ * stronger mode on it before the pass is rolled back.  That includes
+ * cascades, trigger targets, partitions, COPY, TRUNCATE and sequences, and
+ * leaves undone subtransactions out; the statistics views do neither.
+ */
+#include "postgres.h"
+
+#include "written.h"
+
+#include "access/transam.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "storage/lock.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+
+#include "own_sql.h"
+
+#define WEAK_MODES (LOCKBIT_ON(AccessShareLock) | LOCKBIT_ON(RowShareLock))
+
+/*
+ * rtb_written_locked
+ *		Relations of users that this process may have written in the running
+ *		transaction, as a list of Oid in the current memory context.
+ */
+List *
+rtb_written_locked(void)
+{
+	LockData   *data = GetLockStatusData();
+	List	   *oids = NIL;
+
+	for (int i = 0; i < data->nelements; i++)
+	{
+		LockInstanceData *lock = &data->locks[i];
+		Oid			relid = lock->locktag.locktag_field2;
+
+		if (lock->pid != MyProcPid ||
+			lock->locktag.locktag_type != LOCKTAG_RELATION ||
+			lock->locktag.locktag_field1 != MyDatabaseId ||
+			(lock->holdMask & ~WEAK_MODES) == 0 ||
+			relid < FirstNormalObjectId)
+			continue;
+		oids = list_append_unique_oid(oids, relid);
+	}
+	return oids;
+}
+
+typedef struct AdvisoryLock
+{
+	LOCKTAG		tag;
+	LOCKMODE	mode;
+} AdvisoryLock;
+
+/*
+ * rtb_advisory_locks
+ *		Advisory locks that this process holds, in the current context.
+ */
+List *
+rtb_advisory_locks(void)
+{
+	LockData   *data = GetLockStatusData();
+	List	   *locks = NIL;
+
+	for (int i = 0; i < data->nelements; i++)
+	{
+		LockInstanceData *lock = &data->locks[i];
+
+		if (lock->pid != MyProcPid || lock->locktag.locktag_type != LOCKTAG_ADVISORY)
+			continue;
+		for (LOCKMODE mode = 1; mode < MAX_LOCKMODES; mode++)
+		{
+			if (lock->holdMask & LOCKBIT_ON(mode))
+			{
+				AdvisoryLock *held = palloc(sizeof(AdvisoryLock));
+
+				held->tag = lock->locktag;
+				held->mode = mode;
+				locks = lappend(locks, held);
+			}
+		}
+	}
+	return locks;
+}
+
+static bool
+lock_in_list(List *locks, const AdvisoryLock *lock)
+{
+	ListCell   *lc;
+
+	foreach(lc, locks)
+	{
+		const AdvisoryLock *other = lfirst(lc);
+
+		if (other->mode == lock->mode && memcmp(&other->tag, &lock->tag, sizeof(LOCKTAG)) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * rtb_advisory_locks_release
+ *		Release session-level advisory locks that were not held before; returns
+ *		how many.  A lock may be held several times over.
+ */
+int
+rtb_advisory_locks_release(List *before)
+{
+	int			released = 0;
+	ListCell   *lc;
+
+	foreach(lc, rtb_advisory_locks())
+	{
+		AdvisoryLock *lock = lfirst(lc);
+
+		if (lock_in_list(before, lock))
+			continue;
+		while (LockHeldByMe(&lock->tag, lock->mode) &&
+			   LockRelease(&lock->tag, lock->mode, true))
+			CHECK_FOR_INTERRUPTS();
+		released++;
+	}
+	return released;
+}
+
+static ArrayType *
+oid_array(List *oids)
+{
+	Datum	   *elems = palloc(sizeof(Datum) * Max(list_length(oids), 1));
+	ListCell   *lc;
+	int			n = 0;
+
+	foreach(lc, oids)
+		elems[n++] = ObjectIdGetDatum(lfirst_oid(lc));
+	return construct_array(elems, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT);
+}
+
+static ArrayType *
+text_array(List *texts)
+{
+	Datum	   *elems = palloc(sizeof(Datum) * Max(list_length(texts), 1));
+	ListCell   *lc;
+	int			n = 0;
+
+	foreach(lc, texts)
+		elems[n++] = CStringGetTextDatum((char *) lfirst(lc));
+	return construct_array(elems, n, TEXTOID, -1, false, TYPALIGN_INT);
+}
+
+static const char describe_sql[] =
+"SELECT c.oid::bigint, c.relkind::text, n.nspname = $2, c.relpersistence = 't',"
+"       pg_catalog.format('%I.%I', n.nspname, c.relname),"
+"       CASE WHEN n.nspname = $2 OR c.relpersistence = 't' THEN c.relname::text"
+"            ELSE n.nspname || '.' || c.relname END AS label,"
+"       (SELECT pg_catalog.string_agg(pg_catalog.quote_ident(a.attname), ', ' ORDER BY a.attnum)"
+"          FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0"
+"           AND NOT a.attisdropped AND a.attname <> ALL ($3)),"
+"       CASE WHEN c.relkind = 'f' THEN 'it is a foreign table'"
+"            WHEN NOT pg_catalog.has_schema_privilege(n.oid, 'USAGE')"
+"                 THEN pg_catalog.format('no USAGE on schema %I', n.nspname)"
+"            WHEN EXISTS (SELECT FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid"
+"                  AND a.attnum > 0 AND NOT a.attisdropped AND a.attname <> ALL ($3)"
+"                  AND NOT pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT'))"
+"                 THEN 'no SELECT privilege'"
+"            WHEN pg_catalog.row_security_active(c.oid) THEN 'row-level security hides rows' END,"
+"       pg_catalog.pg_has_role(c.relowner, 'USAGE'),"
+"       CASE WHEN c.relkind IN ('r', 'm') THEN pg_catalog.pg_table_size(c.oid) ELSE 0 END,"
+"       c.reltuples::float8::bigint"
+"  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
+" WHERE c.oid = ANY ($1) AND c.relkind IN ('r', 'm', 'f', 'S') AND n.nspname <> 'rtbench'"
+" ORDER BY label COLLATE \"C\", c.oid";
+
+/*
+ * rtb_written_describe
+ *		What the catalogs say of written relations that still exist.
+ *
+ * Tables, materialized views, foreign tables and sequences only: partitioned
+ * parents and views hold no rows of their own.  In a transaction with SPI
+ * connected; the result lies in the context that was current at the call.
+ */
+List *
+rtb_written_describe(List *oids, const char *scratch, List *ignore_columns)
+{
+	MemoryContext result_cxt = CurrentMemoryContext;
+	MemoryContext spi_cxt;
+	Oid			types[3] = {OIDARRAYOID, TEXTOID, TEXTARRAYOID};
+	Datum		values[3];
+	List	   *relations = NIL;
+	int			nest;
+	uint64		n;
+
+	values[0] = PointerGetDatum(oid_array(oids));
+	values[1] = CStringGetTextDatum(scratch ? scratch : "");
+	values[2] = PointerGetDatum(text_array(ignore_columns));
+	nest = rtb_own_begin();
+	n = rtb_own_query(describe_sql, 3, types, values, NULL);
+	spi_cxt = MemoryContextSwitchTo(result_cxt);
+	for (uint64 i = 0; i < n; i++)
+	{
+		RtbRelation *rel = palloc0(sizeof(RtbRelation));
+
+#define COPY_TEXT(column) (rtb_own_text(i, column) ? pstrdup(rtb_own_text(i, column)) : NULL)
+		rel->relid = (Oid) rtb_own_int64(i, 1);
+		rel->relkind = rtb_own_text(i, 2)[0];
+		rel->scratch = rtb_own_bool(i, 3);
+		rel->temporary = rtb_own_bool(i, 4);
+		rel->name = COPY_TEXT(5);
+		rel->label = COPY_TEXT(6);
+		rel->columns = COPY_TEXT(7);
+		rel->unreadable = COPY_TEXT(8);
+		rel->owned = rtb_own_bool(i, 9);
+		rel->bytes = rtb_own_int64(i, 10);
+		rel->tuples = (double) rtb_own_int64(i, 11);
+#undef COPY_TEXT
+		relations = lappend(relations, rel);
+	}
+	MemoryContextSwitchTo(spi_cxt);
+	SPI_freetuptable(SPI_tuptable);
+	rtb_own_end(nest);
+	MemoryContextSwitchTo(result_cxt);
+	return relations;
+}

@@ -1,0 +1,35 @@
+/*
+ * written.h
+ *	  Which relations a pass wrote, and what may be done with them.
+ */
+#ifndef RTB_WRITTEN_H
+#define RTB_WRITTEN_H
+
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+
+typedef struct RtbRelation
+{
+	Oid			relid;
+	char		relkind;
+	bool		scratch;		/* stands in the scratch schema */
+	bool		temporary;
+	char	   *name;			/* quoted, with its schema */
+	char	   *label;			/* for people and digests: no scratch schema */
+	char	   *columns;		/* quoted list of the columns that are digested */
+	char	   *unreadable;		/* why the caller may not read it whole, or NULL */
+	bool		owned;			/* the caller may VACUUM it */
+	int64		bytes;			/* of its main fork and its toast */
+	double		tuples;			/* as ANALYZE saw them, -1 unknown */
+} RtbRelation;
+
+/* inside the pass, before it is rolled back: list of Oid */
+extern List *rtb_written_locked(void);
+/* in a transaction, SPI connected: list of RtbRelation *, by label */
+extern List *rtb_written_describe(List *oids, const char *scratch, List *ignore_columns);
+/* advisory locks that this process holds; release those that an earlier list lacks */
+extern List *rtb_advisory_locks(void);
+extern int	rtb_advisory_locks_release(List *before);
+
+#endif							/* RTB_WRITTEN_H */
