@@ -20,6 +20,13 @@
 #else
 #define rtb_portal_run(portal, dest, qc) \
 	PortalRun(portal, FETCH_ALL, true, true, dest, dest, qc)
+/* the value is palloc'd in the current context in every version (utils/tuplesort.h first) */
+#if PG_VERSION_NUM >= 160000
+#define RTB_TUPLESORT_GETDATUM(sort, value, isnull) \
+	tuplesort_getdatum(sort, true, true, value, isnull, NULL)
+#else
+#define RTB_TUPLESORT_GETDATUM(sort, value, isnull) \
+	tuplesort_getdatum(sort, true, value, isnull, NULL)
 #endif
 
 #endif							/* RTB_COMPAT_H */
