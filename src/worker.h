@@ -31,8 +31,18 @@ extern void rtb_worker_request(RtbWorker *worker, char kind, const char *data, S
 extern int	rtb_worker_pid(const RtbWorker *worker);
 extern void rtb_worker_stop(RtbWorker *worker);
 
+/* the caller's side after an error left rtb_worker_request(): these do not throw */
+extern bool rtb_worker_cancel(RtbWorker *worker);
+extern bool rtb_worker_request_within(RtbWorker *worker, char kind, const char *data, Size size,
+									  RtbWorkerSink sink, void *arg, int milliseconds);
+
 /* the worker's side */
 extern void rtb_worker_reply(char kind, const char *data, Size size);
 extern bool rtb_in_worker(void);
+extern void rtb_worker_activity(const char *text);
+extern bool rtb_worker_cancelled(void);
+extern void rtb_worker_clean_up(void);
+extern void rtb_worker_start_timeout(int milliseconds);
+extern bool rtb_worker_end_timeout(void);
 
 #endif							/* RTB_WORKER_H */
