@@ -27,6 +27,19 @@
 #else
 #define RTB_TUPLESORT_GETDATUM(sort, value, isnull) \
 	tuplesort_getdatum(sort, true, value, isnull, NULL)
+/* 17: the superuser state of the authenticated user is looked up, not kept */
+#if PG_VERSION_NUM >= 170000
+#define rtb_compat_set_authenticated_user(id, is_superuser) SetAuthenticatedUserId(id)
+#else
+#define rtb_compat_set_authenticated_user(id, is_superuser) \
+	SetAuthenticatedUserId((id), (is_superuser))
+#endif
+
+/* 17: a background worker may connect as a role that cannot log in */
+#if PG_VERSION_NUM >= 170000
+#define RTB_COMPAT_BYPASS_LOGIN_CHECK	BGWORKER_BYPASS_ROLELOGINCHECK
+#else
+#define RTB_COMPAT_BYPASS_LOGIN_CHECK	0
 #endif
 
 #endif							/* RTB_COMPAT_H */

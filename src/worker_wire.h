@@ -1,0 +1,58 @@
+/*
+ * worker_wire.h
+ *	  What the two sides of a worker share: the segment and the frames in it.
+ *
+ * For worker.c, worker_main.c and worker_blocked.c only.
+ */
+#ifndef RTB_WORKER_WIRE_H
+#define RTB_WORKER_WIRE_H
+
+#include "postgres.h"
+
+#define RTB_WIRE_MAGIC		UINT64CONST(0x7274625f77697265)	/* "rtb_wire" */
+#define RTB_WIRE_QUEUE_SIZE	((Size) 65536)
+
+/* an identity that the worker takes on */
+typedef struct RtbWireUser
+{
+	Oid			id;				/* InvalidOid: no role is set */
+	bool		is_superuser;
+} RtbWireUser;
+
+/*
+ * The segment: this header, the queue of requests, the queue of replies, the
+ * serialized settings.  Nothing but cancel_requested changes once the worker
+ * has been registered.
+ */
+typedef struct RtbWireHeader
+{
+	uint64		magic;
+	int			caller_pid;
+	Oid			database;
+	RtbWireUser connected;		/* whose right to connect is checked */
+	RtbWireUser authenticated;
+	RtbWireUser session;
+	RtbWireUser role;
+	char		isolation[32];	/* default_transaction_isolation, empty: as in the settings */
+	volatile bool cancel_requested; /* the caller wants the running request to end */
+	Size		requests;		/* offsets from the header */
+	Size		replies;
+	Size		settings;
+} RtbWireHeader;
+
+/*
+ * A request is its kind (a byte) and its body.  A reply begins with one of
+ * these bytes.
+ */
+#define RTB_FRAME_READY		'Z' /* nothing else: the worker waits for a request */
+#define RTB_FRAME_REPLY		'R' /* kind (a byte), body */
+#define RTB_FRAME_ERROR		'E' /* int encoding, an ErrorResponse */
+#define RTB_FRAME_NOTICE	'N' /* int encoding, a NoticeResponse */
+
+/* worker_blocked.c */
+extern void rtb_worker_check_blocked(int pid);
+
+/* worker_main.c */
+extern PGDLLEXPORT void rtb_worker_main(Datum arg);
+
+#endif							/* RTB_WORKER_WIRE_H */
