@@ -1,6 +1,8 @@
 #!/bin/bash
-# cluster.sh [COMMAND...]
+# cluster.sh COMMAND...
 #	A throw-away PostgreSQL with rtbench in it; run COMMAND against it, then remove it.
+# cluster.sh end DIR
+#	End the server in DIR that `make demo KEEP=1` left, and remove it.
 #
 # Sourced by demo.sh, run.sh and bench.sh; on its own it is for a quick look:
 #	test/cluster.sh psql -c 'CREATE EXTENSION rtbench' -c '\dx+ rtbench'
@@ -51,7 +53,8 @@ find_pg() # sets PG_CONFIG; installs Debian's server when there is none
 {
 	local major
 	if [ -n "${PG_CONFIG-}" ]; then
-		PG_CONFIG=$(command -v "$PG_CONFIG") || die "PG_CONFIG: no such program"
+		PG_CONFIG=$(command -v "$PG_CONFIG") || die 'PG_CONFIG names no program'
+		[[ $PG_CONFIG = /* ]] || PG_CONFIG=$PWD/$PG_CONFIG
 		usable_pg_config "$PG_CONFIG" && return
 		# of Debian's own servers we know which packages are missing
 		[[ $("$PG_CONFIG" --bindir 2>/dev/null) =~ ^/usr/lib/postgresql/([0-9]+)/bin$ ]] ||
@@ -102,17 +105,22 @@ run()
 	return $rc
 }
 
-clean_up()
+kill_servers() # every server below $W, also those that a TAP test left
 {
 	local f pid
+	while read -r f; do
+		pid=$(head -n1 "$f" 2>/dev/null)
+		[ -n "$pid" ] && kill -QUIT "$pid" 2>/dev/null || continue
+		for _ in {1..100}; do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
+	done < <(find "$W" -name postmaster.pid 2>/dev/null)
+}
+
+clean_up()
+{
 	trap '' INT TERM HUP PIPE
 	[ -z "$child" ] || kill -TERM -- "-$child" 2>/dev/null
 	[ -n "$W" ] && [ -d "$W" ] || return
-	# every server below $W, also those that a TAP test left
-	for f in $(find "$W" -name postmaster.pid 2>/dev/null); do
-		pid=$(head -n1 "$f" 2>/dev/null) && [ -n "$pid" ] && kill -QUIT "$pid" 2>/dev/null || continue
-		for _ in {1..100}; do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
-	done
+	kill_servers
 	rm -rf "$W"
 }
 
@@ -203,13 +211,25 @@ start() # start [SETTING=VALUE...] : a cluster with default settings, apart from
 		{ cat "$W/start.log" "$W/server.log" >&2; die "the server did not start"; }
 }
 
+stop() # the end of what start made
+{
+	kill_servers
+	rm -rf "$W/data" "$W/socket" "$W/server.log"
+}
+
 crashed() # did a server process die?  Prints what the log says about it
 {
 	grep -qE 'was terminated by signal|PANIC:|TRAP:' "$W/server.log" && tail -n 60 "$W/server.log"
 }
 
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then
-	[ $# -gt 0 ] || die "usage: test/cluster.sh COMMAND..."
+	[ $# -gt 0 ] || die 'usage: test/cluster.sh COMMAND...'
+	if [ "$1" = end ]; then
+		[[ ${2-} =~ ^/tmp/rtbench\.[A-Za-z0-9]+$ && -d $2 ]] || die "there is no server in \"${2-}\""
+		W=$2
+		clean_up
+		exit
+	fi
 	need demo
 	work_dir
 	private_server

@@ -30,7 +30,7 @@ one() # one MAJOR : prints its tests
 	fi
 	# from here on others may use the tree too, but not make it anew
 	flock -s 9
-	timeout -k 10 "${TIMEOUT:-1200}" "$ROOT/test/in-root.sh" "$tree" \
+	timeout --foreground -s KILL "${TIMEOUT:-1200}" "$ROOT/test/in-root.sh" "$tree" \
 		PG_CONFIG="/usr/lib/postgresql/$1/bin/pg_config" /tmp/rtbench-src/test/run.sh ${PARTS:-build regress tap} 2>&1 9>&-
 }
 

@@ -66,7 +66,7 @@ part_clang()
 
 part_regress()
 {
-	local rc n before=$((passed + failed))
+	local rc n word name before=$((passed + failed)) failed_before=$failed
 	ls "$W"/src/sql/*.sql >/dev/null 2>&1 || return
 	start fsync=off
 	run timeout 900 make -s -C "$W/src" PG_CONFIG="$PG_CONFIG" with_llvm=no installcheck >"$W/regress.log" 2>&1
@@ -79,7 +79,7 @@ part_regress()
 	n=$((passed + failed - before))
 	[ "$rc" = 0 ] || cat "$W/src/regression.diffs" 2>/dev/null
 	# it can fail without saying of which test: no connection, a time-out
-	if [ "$rc" != 0 ] && [ "$failed" = 0 ] || [ "$n" = 0 ]; then
+	if [ "$rc" != 0 ] && [ "$failed" = "$failed_before" ] || [ "$n" = 0 ]; then
 		not_ok "regress: ended with status $rc after $n tests"
 		tail -n 40 "$W/regress.log"
 	fi
