@@ -4,11 +4,37 @@ OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c)))
 PGFILEDESC = "rtbench - what the ways of asking for the same work cost"
 
 EXTENSION = rtbench
-DATA = rtbench--1.0.sql
+DATA = $(sort $(wildcard rtbench--*.sql))
 REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
 
 PG_CFLAGS = -Wall -Wextra -Werror -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
 
 PG_CONFIG ?= pg_config
-PGXS := $(shell $(PG_CONFIG) --pgxs)
+PGXS := $(wildcard $(shell $(PG_CONFIG) --pgxs 2>/dev/null))
+ifneq ($(PGXS),)
 include $(PGXS)
+else
+all install uninstall installcheck clean:
+	@echo >&2 "$(PG_CONFIG) leads to no PostgreSQL with its development files (Debian: postgresql-server-dev-NN): install them, or set PG_CONFIG"
+	@exit 2
+endif
+
+# PGXS follows no #include
+$(OBJS): $(wildcard src/*.h)
+
+# These install what they need, and work in a throw-away copy of the server: nothing is installed into the machine's own.
+.PHONY: demo test test-matrix bench
+
+demo:
+	@test/demo.sh
+
+test:
+	@test/run.sh
+
+# MAJORS="17 18": the majors to test on, each in a Debian tree of its own
+test-matrix:
+	@test/matrix.sh
+
+# BENCH="test/bench/x.sh ...": these only
+bench:
+	@test/bench.sh
