@@ -40,6 +40,35 @@
 #define RTB_COMPAT_BYPASS_LOGIN_CHECK	BGWORKER_BYPASS_ROLELOGINCHECK
 #else
 #define RTB_COMPAT_BYPASS_LOGIN_CHECK	0
+/* ExecutorRun lost its execute_once in 18 */
+#if PG_VERSION_NUM >= 180000
+#define RTB_EXECUTOR_RUN_PARAMS QueryDesc *query, ScanDirection direction, uint64 count
+#define RTB_EXECUTOR_RUN_ARGS	query, direction, count
+#else
+#define RTB_EXECUTOR_RUN_PARAMS QueryDesc *query, ScanDirection direction, uint64 count, bool once
+#define RTB_EXECUTOR_RUN_ARGS	query, direction, count, once
+#endif
+
+/* the planner is told of a running EXPLAIN from 19 on */
+#if PG_VERSION_NUM >= 190000
+#define RTB_PLANNER_PARAMS	Query *parse, const char *source, int options, ParamListInfo params, \
+	struct ExplainState *explain
+#define RTB_PLANNER_ARGS	parse, source, options, params, explain
+#else
+#define RTB_PLANNER_PARAMS	Query *parse, const char *source, int options, ParamListInfo params
+#define RTB_PLANNER_ARGS	parse, source, options, params
+#endif
+
+/* join types that not every major has, under EXPLAIN's names */
+#if PG_VERSION_NUM >= 180000
+#define RTB_NEWER_JOIN_TYPES \
+	case JOIN_RIGHT_ANTI: return "Right Anti"; \
+	case JOIN_RIGHT_SEMI: return "Right Semi";
+#elif PG_VERSION_NUM >= 160000
+#define RTB_NEWER_JOIN_TYPES \
+	case JOIN_RIGHT_ANTI: return "Right Anti";
+#else
+#define RTB_NEWER_JOIN_TYPES
 #endif
 
 #endif							/* RTB_COMPAT_H */
