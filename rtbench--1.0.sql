@@ -6,6 +6,80 @@
 --
 -- Arithmetic: pure functions on arrays (stats.c)
 --
+CREATE FUNCTION rtbench.median(float8[])
+RETURNS float8
+AS 'MODULE_PATHNAME', 'rtb_sql_median'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION rtbench.median(float8[]) IS
+'Median; NULL of an empty array.';
+
+CREATE FUNCTION rtbench.quantile(float8[], fraction float8)
+RETURNS float8
+AS 'MODULE_PATHNAME', 'rtb_sql_quantile'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION rtbench.quantile(float8[], float8) IS
+'Quantile of type 7, as percentile_cont() and R have it; NULL of an empty array.';
+
+CREATE FUNCTION rtbench.mad(float8[])
+RETURNS float8
+AS 'MODULE_PATHNAME', 'rtb_sql_mad'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION rtbench.mad(float8[]) IS
+'Median absolute deviation from the median, not scaled (1.4826 times it estimates a standard deviation); NULL of an empty array.';
+
+CREATE FUNCTION rtbench.outliers(float8[])
+RETURNS int
+AS 'MODULE_PATHNAME', 'rtb_sql_outliers'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION rtbench.outliers(float8[]) IS
+'Number of values beyond Q3 + 3 (Q3 - Q1).';
+
+CREATE FUNCTION rtbench.autocorrelation(float8[])
+RETURNS float8
+AS 'MODULE_PATHNAME', 'rtb_sql_autocorrelation'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION rtbench.autocorrelation(float8[]) IS
+'Autocorrelation at lag 1; NULL of fewer than two values or values that are all the same.';
+
+CREATE FUNCTION rtbench.hodges_lehmann(float8[])
+RETURNS float8
+AS 'MODULE_PATHNAME', 'rtb_sql_hodges_lehmann'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION rtbench.hodges_lehmann(float8[]) IS
+'Hodges-Lehmann estimate: the median of all (x_i + x_j) / 2, i <= j; NULL of an empty array.';
+
+CREATE FUNCTION rtbench.signed_rank_critical(n int, level float8 DEFAULT 0.99)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'rtb_sql_signed_rank_critical'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION rtbench.signed_rank_critical(int, float8) IS
+'Largest c with P(V <= c) <= (1 - level) / 2 for the Wilcoxon signed-rank statistic of n units: exact up to 60 units, then by the normal approximation; NULL if there is none.';
+
+CREATE FUNCTION rtbench.signed_rank_interval(float8[], level float8 DEFAULT 0.99, OUT low float8, OUT high float8)
+AS 'MODULE_PATHNAME', 'rtb_sql_signed_rank_interval'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION rtbench.signed_rank_interval(float8[], float8) IS
+'Interval of the Hodges-Lehmann estimate by the Wilcoxon signed-rank test, zeros and ties kept; NULL if the values are too few for the level.';
+
+CREATE FUNCTION rtbench.theil_sen(x float8[], y float8[])
+RETURNS float8
+AS 'MODULE_PATHNAME', 'rtb_sql_theil_sen'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION rtbench.theil_sen(float8[], float8[]) IS
+'Theil-Sen slope of y on x: the median of the slopes of all pairs; NULL if all x are the same.';
+
+CREATE FUNCTION rtbench.kendall(x float8[], y float8[], OUT tau float8, OUT p_value float8)
+AS 'MODULE_PATHNAME', 'rtb_sql_kendall'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION rtbench.kendall(float8[], float8[]) IS
+'Kendall''s tau-b and its two-sided p-value (exact below 50 values without ties); NULL if all x or all y are the same.';
+
+CREATE FUNCTION rtbench.round_significant(float8, digits int)
+RETURNS numeric
+AS 'MODULE_PATHNAME', 'rtb_sql_round_significant'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION rtbench.round_significant(float8, int) IS
+'The number rounded to so many significant digits.';
 
 --
 -- Digests (digest.c)
