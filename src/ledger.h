@@ -51,7 +51,5 @@ extern int64 rtb_ledger_write(RtbRun *run);
 extern RtbRun *rtb_ledger_read(int64 run);
 extern int64 rtb_ledger_last(void);
 extern double rtb_run_empty_statement_ns(const RtbRun *run);
-extern char *rtb_pass_kind_name(RtbPassKind kind);
-extern char *rtb_finding_kind_name(RtbFindingKind kind);
 
 #endif							/* RTB_LEDGER_H */
