@@ -20,6 +20,8 @@
 #else
 #define rtb_portal_run(portal, dest, qc) \
 	PortalRun(portal, FETCH_ALL, true, true, dest, dest, qc)
+#endif
+
 /* the value is palloc'd in the current context in every version (utils/tuplesort.h first) */
 #if PG_VERSION_NUM >= 160000
 #define RTB_TUPLESORT_GETDATUM(sort, value, isnull) \
@@ -27,6 +29,8 @@
 #else
 #define RTB_TUPLESORT_GETDATUM(sort, value, isnull) \
 	tuplesort_getdatum(sort, true, value, isnull, NULL)
+#endif
+
 /* 17: the superuser state of the authenticated user is looked up, not kept */
 #if PG_VERSION_NUM >= 170000
 #define rtb_compat_set_authenticated_user(id, is_superuser) SetAuthenticatedUserId(id)
@@ -40,6 +44,8 @@
 #define RTB_COMPAT_BYPASS_LOGIN_CHECK	BGWORKER_BYPASS_ROLELOGINCHECK
 #else
 #define RTB_COMPAT_BYPASS_LOGIN_CHECK	0
+#endif
+
 /* ExecutorRun lost its execute_once in 18 */
 #if PG_VERSION_NUM >= 180000
 #define RTB_EXECUTOR_RUN_PARAMS QueryDesc *query, ScanDirection direction, uint64 count
