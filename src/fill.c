@@ -22,6 +22,7 @@
 #include "utils/builtins.h"
 #include "utils/numeric.h"
 
+#include "json_access.h"
 #include "script.h"
 
 /* one :name in a text */
@@ -396,24 +397,6 @@ append_body(StringInfo buf, const char *text, const RtbToken *token, const char 
 	appendStringInfo(buf, "%s%s%s", quote, body, quote);
 }
 
-/* names of an object's keys: list of char * */
-static List *
-keys_of(Jsonb *object)
-{
-	List	   *names = NIL;
-	JsonbIterator *it;
-	JsonbIteratorToken token;
-	JsonbValue	value;
-
-	if (object == NULL)
-		return NIL;
-	it = JsonbIteratorInit(&object->root);
-	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
-		if (token == WJB_KEY)
-			names = lappend(names, pnstrdup(value.val.string.val, value.val.string.len));
-	return names;
-}
-
 /* fill in one text, or the body of one */
 static char *
 fill(const char *text, Jsonb *parameters, bool in_body)
@@ -447,13 +430,13 @@ fill(const char *text, Jsonb *parameters, bool in_body)
 			!read_reference(text, &tokens[t], &ref))
 			continue;
 		if (parameters != NULL)
-			value = getKeyJsonValueFromContainer(&parameters->root, ref.name,
-												 strlen(ref.name), NULL);
+			value = rtb_json_member(&parameters->root, ref.name);
 		if (value == NULL)
 		{
 			if (in_body)
 				continue;
-			unknown_parameter(text, &ref, keys_of(parameters));
+			unknown_parameter(text, &ref,
+							  parameters == NULL ? NIL : rtb_json_keys(&parameters->root));
 		}
 		check_reference_alone(text, &ref, &tokens[t + 1]);
 		appendBinaryStringInfo(&buf, text + copied, ref.start - copied);
