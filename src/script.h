@@ -10,15 +10,49 @@
 #include "nodes/pg_list.h"
 #include "utils/jsonb.h"
 
-/* statements of a text as the server's parser splits it: list of char *, without ';' */
+/*
+ * What the core scanner returns besides ASCII characters.  scanner.h promises
+ * these numbers to every parser built on it; gram.h itself is not installed.
+ */
+typedef enum RtbTokenCode
+{
+	RTB_TOKEN_IDENT = 258,
+	RTB_TOKEN_SCONST = 261,
+	RTB_TOKEN_PARAM = 267
+} RtbTokenCode;
+
+typedef struct RtbToken
+{
+	int			code;
+	int			start;			/* byte offsets in the text */
+	int			end;
+	char	   *str;			/* of IDENT and SCONST: the value */
+	int			number;			/* of PARAM: the n of $n */
+} RtbToken;
+
+/* script.c: statements of a text as the server's parser splits it: list of char *, without ';' */
 extern List *rtb_script_split(const char *text);
-/* :name, :'name', :"name" replaced from a jsonb object of values */
+/* its raw parse trees: list of RawStmt *, never empty */
+extern List *rtb_script_parse(const char *text);
+/* its tokens */
+extern RtbToken *rtb_script_tokens(const char *text, int *count);
+/* highest $n */
+extern int	rtb_script_parameter_count(const char *text);
+/* for use in ereport(): points at a byte of a text */
+extern int	rtb_script_errposition(const char *text, int offset);
+
+/* fill.c: :name, :'name', :"name" replaced from a jsonb object of values */
 extern char *rtb_script_fill(const char *text, Jsonb *parameters);
 /* the text with each parameter's colon blanked: parses, and positions stay true */
 extern char *rtb_script_blank(const char *text);
-/* error if a statement cannot run in a pass (VACUUM, COMMIT, COPY FROM STDIN ...) */
+/* error if the text names a parameter that is not among these (list of char *) */
+extern void rtb_script_check_names(const char *text, List *known);
+/* for use in ereport(): a hint that lists the known names */
+extern int	rtb_script_hint_known(List *known);
+
+/* refuse.c: error if a statement cannot run in a pass (VACUUM, COMMIT, COPY FROM STDIN ...) */
 extern void rtb_script_refuse(const char *statement);
-/* highest $n */
-extern int	rtb_script_parameter_count(const char *text);
+/* error unless the text is one query that returns rows; what: its role, for the message */
+extern void rtb_script_require_query(const char *text, const char *what, bool may_write);
 
 #endif							/* RTB_SCRIPT_H */

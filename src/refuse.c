@@ -1,0 +1,250 @@
+/*
+ * refuse.c
+ *	  What cannot be part of a scenario or arm, by name, with the way out.
+ *
+ * Told by the raw parse tree.  What only the catalogs know (REINDEX of a
+ * partitioned table) or a body does (COMMIT in a procedure) fails when it runs.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "nodes/value.h"
+
+#include "compat.h"
+#include "script.h"
+
+#define HINT_ONE_TRANSACTION \
+	"A pass is one transaction, which rtbench begins and rolls back: leave it out."
+#define HINT_SAVEPOINT \
+	"Use a DO block with an EXCEPTION clause where an arm needs subtransactions."
+#define HINT_CONCURRENTLY \
+	"Leave out CONCURRENTLY: the fixture is used by nobody else."
+#define HINT_CLUSTER_WIDE \
+	"It cannot be rolled back: do it once, outside rtbench."
+
+typedef struct Refusal
+{
+	const char *what;			/* NULL: not refused */
+	const char *hint;
+} Refusal;
+
+static Refusal
+transaction_refusal(const TransactionStmt *stmt)
+{
+	switch (stmt->kind)
+	{
+		case TRANS_STMT_BEGIN:
+			return (Refusal) {"BEGIN", HINT_ONE_TRANSACTION};
+		case TRANS_STMT_START:
+			return (Refusal) {"START TRANSACTION", HINT_ONE_TRANSACTION};
+		case TRANS_STMT_COMMIT:
+			return (Refusal) {"COMMIT", HINT_ONE_TRANSACTION};
+		case TRANS_STMT_ROLLBACK:
+			return (Refusal) {"ROLLBACK", HINT_ONE_TRANSACTION};
+		case TRANS_STMT_SAVEPOINT:
+			return (Refusal) {"SAVEPOINT", HINT_SAVEPOINT};
+		case TRANS_STMT_RELEASE:
+			return (Refusal) {"RELEASE SAVEPOINT", HINT_SAVEPOINT};
+		case TRANS_STMT_ROLLBACK_TO:
+			return (Refusal) {"ROLLBACK TO SAVEPOINT", HINT_SAVEPOINT};
+		case TRANS_STMT_PREPARE:
+			return (Refusal) {"PREPARE TRANSACTION", HINT_ONE_TRANSACTION};
+		case TRANS_STMT_COMMIT_PREPARED:
+			return (Refusal) {"COMMIT PREPARED", HINT_ONE_TRANSACTION};
+		case TRANS_STMT_ROLLBACK_PREPARED:
+			return (Refusal) {"ROLLBACK PREPARED", HINT_ONE_TRANSACTION};
+	}
+	return (Refusal) {"transaction control", HINT_ONE_TRANSACTION};
+}
+
+static bool
+has_true_option(List *options, const char *name)
+{
+	ListCell   *lc;
+
+	foreach(lc, options)
+	{
+		DefElem    *option = lfirst_node(DefElem, lc);
+
+		/* its argument, if any, is read when it runs: named is enough */
+		if (strcmp(option->defname, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static Refusal
+reindex_refusal(const ReindexStmt *stmt)
+{
+	static const char *const hint = "Name the tables or indexes, each in a REINDEX of its own.";
+
+	if (has_true_option(stmt->params, "concurrently"))
+		return (Refusal) {"REINDEX CONCURRENTLY", HINT_CONCURRENTLY};
+	switch (stmt->kind)
+	{
+		case REINDEX_OBJECT_SCHEMA:
+			return (Refusal) {"REINDEX SCHEMA", hint};
+		case REINDEX_OBJECT_SYSTEM:
+			return (Refusal) {"REINDEX SYSTEM", hint};
+		case REINDEX_OBJECT_DATABASE:
+			return (Refusal) {"REINDEX DATABASE", hint};
+		default:
+			return (Refusal) {NULL, NULL};
+	}
+}
+
+static Refusal
+copy_refusal(const CopyStmt *stmt)
+{
+	if (stmt->filename != NULL)
+		return (Refusal) {NULL, NULL};
+	if (stmt->is_from)
+		return (Refusal) {"COPY FROM STDIN",
+		"Use COPY from a file on the server, or INSERT ... SELECT from a table that the setup filled "
+		"(a temporary one if it should not last)."};
+	return (Refusal) {"COPY TO STDOUT",
+	"Use the query itself, whose rows are read and counted, or COPY to a file on the server."};
+}
+
+static Refusal
+alter_table_refusal(const AlterTableStmt *stmt)
+{
+	ListCell   *lc;
+
+	foreach(lc, stmt->cmds)
+	{
+		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
+
+		if (cmd->subtype == AT_DetachPartition && ((PartitionCmd *) cmd->def)->concurrent)
+			return (Refusal) {"ALTER TABLE ... DETACH PARTITION CONCURRENTLY", HINT_CONCURRENTLY};
+	}
+	return (Refusal) {NULL, NULL};
+}
+
+static Refusal
+refusal(const Node *stmt)
+{
+	switch (nodeTag(stmt))
+	{
+		case T_TransactionStmt:
+			return transaction_refusal((const TransactionStmt *) stmt);
+		case T_VacuumStmt:
+			if (((const VacuumStmt *) stmt)->is_vacuumcmd)
+				return (Refusal) {"VACUUM",
+				"Leave it out: rtbench vacuums and analyzes the fixture itself. ANALYZE is allowed."};
+			break;
+		case T_IndexStmt:
+			if (((const IndexStmt *) stmt)->concurrent)
+				return (Refusal) {"CREATE INDEX CONCURRENTLY", HINT_CONCURRENTLY};
+			break;
+		case T_DropStmt:
+			if (((const DropStmt *) stmt)->concurrent)
+				return (Refusal) {"DROP INDEX CONCURRENTLY", HINT_CONCURRENTLY};
+			break;
+		case T_ReindexStmt:
+			return reindex_refusal((const ReindexStmt *) stmt);
+		case T_ClusterStmt:
+			if (((const ClusterStmt *) stmt)->relation == NULL)
+				return (Refusal) {"CLUSTER without a table", "Name the table."};
+			break;
+		case T_CopyStmt:
+			return copy_refusal((const CopyStmt *) stmt);
+		case T_AlterTableStmt:
+			return alter_table_refusal((const AlterTableStmt *) stmt);
+		case T_CreatedbStmt:
+			return (Refusal) {"CREATE DATABASE", HINT_CLUSTER_WIDE};
+		case T_DropdbStmt:
+			return (Refusal) {"DROP DATABASE", HINT_CLUSTER_WIDE};
+		case T_AlterDatabaseStmt:
+		case T_AlterDatabaseSetStmt:
+			return (Refusal) {"ALTER DATABASE", "Use SET for a setting of the pass."};
+		case T_CreateTableSpaceStmt:
+			return (Refusal) {"CREATE TABLESPACE", HINT_CLUSTER_WIDE};
+		case T_DropTableSpaceStmt:
+			return (Refusal) {"DROP TABLESPACE", HINT_CLUSTER_WIDE};
+		case T_AlterSystemStmt:
+			return (Refusal) {"ALTER SYSTEM", "Use SET for a setting of the pass."};
+		case T_CreateSubscriptionStmt:
+			return (Refusal) {"CREATE SUBSCRIPTION", HINT_CLUSTER_WIDE};
+		case T_AlterSubscriptionStmt:
+			return (Refusal) {"ALTER SUBSCRIPTION", HINT_CLUSTER_WIDE};
+		case T_DropSubscriptionStmt:
+			return (Refusal) {"DROP SUBSCRIPTION", HINT_CLUSTER_WIDE};
+		case T_DiscardStmt:
+			if (((const DiscardStmt *) stmt)->target == DISCARD_ALL)
+				return (Refusal) {"DISCARD ALL",
+				"Leave it out: settings, prepared statements and advisory locks do not survive a pass."};
+			break;
+		case T_ListenStmt:
+			return (Refusal) {"LISTEN", "Notifications are delivered to client sessions only."};
+		default:
+			break;
+	}
+	return (Refusal) {NULL, NULL};
+}
+
+/*
+ * Error, with the way out, if the text holds a statement that cannot run in a
+ * transaction which rtbench begins and rolls back.  Throws syntax errors too.
+ */
+void
+rtb_script_refuse(const char *statement)
+{
+	ListCell   *lc;
+
+	foreach(lc, rtb_script_parse(statement))
+	{
+		Refusal		found = refusal(lfirst_node(RawStmt, lc)->stmt);
+
+		if (found.what != NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("%s cannot be part of a scenario or arm", found.what),
+					 errhint("%s", found.hint)));
+	}
+}
+
+/* can a cursor be opened for it? */
+static bool
+returns_rows(const Node *stmt, bool may_write)
+{
+	switch (nodeTag(stmt))
+	{
+		case T_SelectStmt:
+			return ((const SelectStmt *) stmt)->intoClause == NULL;
+		case T_InsertStmt:
+			return may_write && RTB_RETURNS_ROWS((const InsertStmt *) stmt);
+		case T_UpdateStmt:
+			return may_write && RTB_RETURNS_ROWS((const UpdateStmt *) stmt);
+		case T_DeleteStmt:
+			return may_write && RTB_RETURNS_ROWS((const DeleteStmt *) stmt);
+		case T_MergeStmt:
+			return may_write && RTB_MERGE_RETURNS_ROWS((const MergeStmt *) stmt);
+		default:
+			return false;
+	}
+}
+
+/*
+ * Error unless the text is a single query that returns rows: SELECT, VALUES,
+ * TABLE, and with may_write also DML with RETURNING.  what names the text's
+ * role in the message ("a driver").  Throws syntax errors too.
+ */
+void
+rtb_script_require_query(const char *text, const char *what, bool may_write)
+{
+	List	   *trees = rtb_script_parse(text);
+
+	if (list_length(trees) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s is one query, not %d statements", what, list_length(trees))));
+	if (!returns_rows(linitial_node(RawStmt, trees)->stmt, may_write))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be a query that returns rows", what),
+				 may_write ?
+				 errhint("Use SELECT, VALUES, TABLE, or INSERT, UPDATE or DELETE with RETURNING.") :
+				 errhint("Use SELECT, VALUES or TABLE.")));
+}
