@@ -75,6 +75,8 @@
 	case JOIN_RIGHT_ANTI: return "Right Anti";
 #else
 #define RTB_NEWER_JOIN_TYPES
+#endif
+
 /* does a raw DML statement have RETURNING? MERGE has it from 17 */
 #if PG_VERSION_NUM >= 180000
 #define RTB_RETURNS_ROWS(stmt)	((stmt)->returningClause != NULL)
