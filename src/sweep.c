@@ -25,6 +25,7 @@
 #include "ledger.h"
 #include "result.h"
 #include "scenario.h"
+#include "script.h"
 
 #define RTB_MOST_ROUNDS 10000
 
@@ -388,7 +389,10 @@ rtb_sweep(PG_FUNCTION_ARGS)
 		rtb_scenario_set_points(e->scenario, swept, points);
 	check_query = text_arg(fcinfo, 5);
 	if (check_query != NULL)
-		rtb_scenario_set_check_query(e->scenario, check_query);
+	{
+		rtb_script_require_query(rtb_script_blank(check_query), "a check query", false);
+		e->scenario->check_query = check_query;
+	}
 	read_options(fcinfo, 6, e);
 	run_and_return(fcinfo, e);
 	return (Datum) 0;
