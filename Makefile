@@ -20,7 +20,7 @@ all install uninstall installcheck clean:
 endif
 
 # PGXS follows no #include
-$(OBJS): $(wildcard src/*.h)
+$(OBJS) $(OBJS:.o=.bc): $(wildcard src/*.h)
 
 # These install what they need, and work in a throw-away copy of the server: nothing is installed into the machine's own.
 .PHONY: demo test test-matrix bench

@@ -21,12 +21,15 @@ one() # one MAJOR : prints its tests
 	exec 9>"$tree.lock"
 	flock 9
 	if [ ! -d "$tree" ] || [ -n "$(find "$tree" -maxdepth 0 -mtime +7)" ]; then
-		"$ROOT/test/mkroot.sh" "$1" "$tree" >"$tree.log" 2>&1 || {
+		if ! "$ROOT/test/mkroot.sh" "$1" "$tree" >"$tree.log" 2>&1; then
 			cat "$tree.log"
-			say "FAILED  no tree for PostgreSQL $1"
-			say '0 passed, 1 failed'
-			return
-		}
+			if [ ! -d "$tree" ]; then
+				say "FAILED  no tree for PostgreSQL $1"
+				say '0 passed, 1 failed'
+				return
+			fi
+			say "note: the tree is old, of $(date -r "$tree" +%F), and could not be made anew"
+		fi
 	fi
 	# from here on others may use the tree too, but not make it anew
 	flock -s 9
