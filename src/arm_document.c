@@ -20,9 +20,7 @@
 
 #include "access/htup_details.h"
 #include "miscadmin.h"
-#include "nodes/parsenodes.h"
 #include "parser/parse_type.h"
-#include "parser/scansup.h"
 
 #include "arm_document.h"
 #include "compat.h"

@@ -39,14 +39,20 @@ required_text(FunctionCallInfo fcinfo, int arg, const char *name)
 	return text_to_cstring(PG_GETARG_TEXT_PP(arg));
 }
 
-/* ", "key": "value"" unless the argument is null */
+/* ", "key": "value"" unless the argument is null or what holds without it */
 static void
-append_option(StringInfo buf, FunctionCallInfo fcinfo, int arg, const char *key)
+append_option(StringInfo buf, FunctionCallInfo fcinfo, int arg, const char *key,
+			  const char *otherwise)
 {
+	char	   *value;
+
 	if (PG_ARGISNULL(arg))
 		return;
+	value = text_to_cstring(PG_GETARG_TEXT_PP(arg));
+	if (otherwise != NULL && strcmp(value, otherwise) == 0)
+		return;
 	appendStringInfo(buf, ", \"%s\": ", key);
-	escape_json(buf, text_to_cstring(PG_GETARG_TEXT_PP(arg)));
+	escape_json(buf, value);
 }
 
 static Jsonb *
@@ -183,7 +189,7 @@ rtb_step(PG_FUNCTION_ARGS)
 		}
 		appendStringInfoChar(&buf, ']');
 	}
-	append_option(&buf, fcinfo, 2, "plans");
+	append_option(&buf, fcinfo, 2, "plans", NULL);
 	appendStringInfoChar(&buf, '}');
 	step = finished(&buf);
 	rtb_step_check(step);
@@ -278,9 +284,9 @@ rtb_arm_with_options(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("the steps of an arm must not be null")));
 	append_array_steps(&buf, PG_GETARG_ARRAYTYPE_P(1), "an arm");
-	append_option(&buf, fcinfo, 2, "description");
-	append_option(&buf, fcinfo, 3, "ending");
-	append_option(&buf, fcinfo, 4, "before");
-	append_option(&buf, fcinfo, 5, "plans");
+	append_option(&buf, fcinfo, 2, "description", NULL);
+	append_option(&buf, fcinfo, 3, "ending", "rollback");
+	append_option(&buf, fcinfo, 4, "before", NULL);
+	append_option(&buf, fcinfo, 5, "plans", "fresh");
 	PG_RETURN_JSONB_P(finish_arm(&buf));
 }

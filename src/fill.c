@@ -50,6 +50,24 @@ name_start(unsigned char c)
 	return name_char(c) && !(c >= '0' && c <= '9');
 }
 
+/*
+ * Error unless a name can be written as a parameter's.
+ */
+void
+rtb_script_check_parameter_name(const char *name)
+{
+	const char *c = name;
+
+	if (name_start(*c))
+		while (name_char(*c))
+			c++;
+	if (c == name || *c != '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_NAME),
+				 errmsg("invalid name of parameter: \"%s\"", name),
+				 errhint("A parameter's name has letters, digits and underscores, and does not begin with a digit.")));
+}
+
 /* would a word or string go on across this neighbour? */
 static bool
 joins(unsigned char c)

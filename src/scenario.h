@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "nodes/pg_list.h"
+#include "utils/array.h"
 #include "utils/jsonb.h"
 
 typedef enum RtbStepKind
@@ -50,31 +51,45 @@ typedef struct RtbWork
 typedef struct RtbScenario
 {
 	char	   *name;			/* "compare" for ad hoc */
-	char	   *owner;			/* role name, NULL for built-ins */
+	char	   *owner;			/* role name, NULL for built-ins and ad hoc */
 	bool		builtin;
+	int64		id;				/* key of its row, 0 for ad hoc */
+	Oid			owner_id;		/* or InvalidOid */
 	char	   *description;
 	char	   *setup;			/* text or NULL */
 	char	   *check_query;	/* text or NULL */
 	char	   *swept;			/* parameter's name, or NULL */
 	List	   *points;			/* of int64 * */
 	Jsonb	   *parameters;		/* defaults: an object */
+	List	   *known;			/* of char *: every parameter's name, swept's included */
 	List	   *arm_names;		/* of char * */
 	List	   *arm_documents;	/* of Jsonb * */
 } RtbScenario;
 
+/* scenario_catalog.c */
 /* resolve a name as the current role does: own, then built-in, or owner.name */
 extern RtbScenario *rtb_scenario_load(const char *name);
+
+/* scenario.c */
 /* an ad hoc scenario made of arm documents (compare); validates everything */
 extern RtbScenario *rtb_scenario_ad_hoc(const char *setup, const char *check_query,
 										const char *swept, List *points,
 										Jsonb *parameters, List *arm_documents);
+/* error for anything in it that could not be run */
+extern void rtb_scenario_validate(RtbScenario *scenario);
 /* keep only the named arms, in the order named; unknown or repeated names are errors */
 extern void rtb_scenario_choose_arms(RtbScenario *scenario, List *arm_names);
+/* another swept parameter (NULL: the same) or other points (NIL: the same) */
+extern void rtb_scenario_set_points(RtbScenario *scenario, const char *swept, List *points);
 /* parameters given by a call over the scenario's defaults; unknown names are errors */
 extern void rtb_scenario_set_parameters(RtbScenario *scenario, Jsonb *given);
+/* points of an SQL array: list of int64 *, checked */
+extern List *rtb_points_from_array(ArrayType *array);
+
+/* work.c */
 /* the document of one point, all parameters filled in: JSON text, palloc'd */
 extern char *rtb_work_document(const RtbScenario *scenario, bool has_point, int64 point);
-/* and back, in whatever process runs it */
+/* and back, in whatever process runs it: no catalog is read */
 extern RtbWork *rtb_work_parse(const char *document);
 /* number of steps in an arm, and the step of an id */
 extern int	rtb_arm_step_count(const RtbArm *arm);

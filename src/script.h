@@ -47,6 +47,8 @@ extern char *rtb_script_fill(const char *text, Jsonb *parameters);
 extern char *rtb_script_blank(const char *text);
 /* error if the text names a parameter that is not among these (list of char *) */
 extern void rtb_script_check_names(const char *text, List *known);
+/* error for a name that cannot be written as a parameter's */
+extern void rtb_script_check_parameter_name(const char *name);
 /* for use in ereport(): a hint that lists the known names */
 extern int	rtb_script_hint_known(List *known);
 
