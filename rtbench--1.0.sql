@@ -370,6 +370,93 @@ SELECT pg_catalog.pg_extension_config_dump('rtbench.steps', '');
 --
 -- Results: verdicts recomputed from the passes (judge.c, result.c)
 --
+CREATE TYPE rtbench.verdict AS (
+	point bigint,
+	arm text,
+	statements bigint,
+	median_ms numeric,
+	us_per_statement numeric,
+	buffers bigint,
+	speedup numeric,
+	low numeric,
+	high numeric,
+	verdict text
+);
+COMMENT ON TYPE rtbench.verdict IS
+'One arm at one point, as narrow as a terminal: what it asks, what it takes, how it stands beside the baseline.';
+
+CREATE FUNCTION rtbench.result(run bigint DEFAULT NULL)
+RETURNS TABLE (
+	run bigint,
+	point bigint,
+	arm text,
+	description text,
+	round_trips bigint,
+	statements bigint,
+	fired bigint,
+	rows bigint,
+	passes int,
+	rounds int,
+	sessions int,
+	first_ms numeric,
+	median_ms numeric,
+	mean_ms numeric,
+	best_ms numeric,
+	stddev_ms numeric,
+	cpu_ms numeric,
+	us_per_statement numeric,
+	us_per_row numeric,
+	buffers bigint,
+	wal_records bigint,
+	wal_bytes bigint,
+	xids bigint,
+	plan_shape text,
+	speedup numeric,
+	speedup_low numeric,
+	speedup_high numeric,
+	decrease_percent numeric,
+	cpu_speedup numeric,
+	cpu_speedup_low numeric,
+	cpu_speedup_high numeric,
+	level numeric,
+	comparisons bigint,
+	scope text,
+	verdict text,
+	digest text,
+	checked text,
+	notes text
+)
+AS 'MODULE_PATHNAME', 'rtb_sql_result'
+LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 30;
+COMMENT ON FUNCTION rtbench.result(bigint) IS
+'Every figure of a run, recomputed from its passes: one row for each point and arm. Without an id, of your own last run. NULL is what is not known. speedup is over the baseline (1.586: the arm takes 1/1.586 of its time), decrease_percent is 100 (1 - speedup).';
+
+CREATE FUNCTION rtbench.step_result(run bigint DEFAULT NULL)
+RETURNS TABLE (
+	run bigint,
+	point bigint,
+	arm text,
+	step int,
+	statement text,
+	calls bigint,
+	first_us numeric,
+	later_us numeric,
+	custom_plans bigint,
+	generic_plans bigint,
+	custom_us numeric,
+	generic_us numeric
+)
+AS 'MODULE_PATHNAME', 'rtb_sql_step_result'
+LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
+COMMENT ON FUNCTION rtbench.step_result(bigint) IS
+'Per arm and step, from one untimed pass: the first execution beside the median of the others, and executions under custom plans beside those under the generic one. Without an id, of your own last run.';
+
+CREATE VIEW rtbench.last AS
+SELECT point, arm, statements, median_ms, us_per_statement, buffers, speedup,
+	   speedup_low AS low, speedup_high AS high, verdict
+FROM rtbench.result();
+COMMENT ON VIEW rtbench.last IS
+'The verdicts of your own last run, as sweep() and compare() return them.';
 
 --
 -- The main job (sweep.c)
@@ -462,3 +549,4 @@ GRANT SELECT, DELETE, UPDATE (label),
 			server_version, options, settings, machine, documents)
 	ON rtbench.runs TO PUBLIC;
 GRANT SELECT, INSERT, DELETE ON rtbench.passes, rtbench.findings, rtbench.steps TO PUBLIC;
+GRANT SELECT ON rtbench.last TO PUBLIC;

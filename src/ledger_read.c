@@ -330,7 +330,10 @@ rtb_ledger_read(int64 id)
 				  run, read_pass, context);
 		read_rows("SELECT " FINDING_COLUMNS " FROM rtbench.findings WHERE run = $1 ORDER BY number",
 				  run, read_finding, context);
-		read_rows("SELECT " STEP_COLUMNS " FROM rtbench.steps WHERE run = $1 ORDER BY point, arm, step",
+		read_rows("SELECT " STEP_COLUMNS " FROM rtbench.steps AS s, "
+				  "(SELECT arms, points FROM rtbench.runs WHERE run = $1) AS r "
+				  "WHERE run = $1 "
+				  "ORDER BY array_position(points, point), array_position(arms, arm), step",
 				  run, read_step, context);
 	}
 	rtb_ledger_end(nestlevel);

@@ -1,0 +1,376 @@
+/*
+ * cell.c
+ *	  One arm at one point: its passes and their figures.
+ *
+ * rtb_cell_units() is the one place that turns passes into the units d that
+ * ratios rest on: logarithms of baseline's time over the arm's, paired inside
+ * a round.  In a run of one session the rounds are the units; in a run of
+ * several each session is one, because a backend carries a bias of its own.
+ *
+ * Memory: everything is palloc'd in the current context.
+ */
+#include "postgres.h"
+
+#include "cell.h"
+
+#include <math.h>
+
+#include "stats.h"
+
+static bool
+is_timed(const RtbPass *pass)
+{
+	return pass->kind == RTB_PASS_TIMED || pass->kind == RTB_PASS_LAST;
+}
+
+/*
+ * The passes of an arm at a point.  The baseline's control passes are left
+ * out of the timed ones: they are for comparing the baseline with itself.
+ */
+RtbCell *
+rtb_cell_collect(const RtbRun *run, bool has_point, int64 point, int arm)
+{
+	RtbCell    *cell = palloc0(sizeof(RtbCell));
+	ListCell   *lc;
+
+	cell->run = run;
+	cell->has_point = has_point;
+	cell->point = point;
+	cell->arm = arm;
+	foreach(lc, run->passes)
+	{
+		RtbPass    *pass = lfirst(lc);
+
+		if (pass->arm != arm || pass->has_point != has_point ||
+			(has_point && pass->point != point))
+			continue;
+		if (cell->first == NULL)
+			cell->first = pass;
+		if (pass->sqlstate)
+		{
+			if (cell->failed == NULL)
+				cell->failed = pass;
+			continue;
+		}
+		if (pass->digest)
+			cell->digested = lappend(cell->digested, pass);
+		if (is_timed(pass) && !pass->control)
+			cell->timed = lappend(cell->timed, pass);
+	}
+	return cell;
+}
+
+/* Is a finding about this arm at this point? */
+bool
+rtb_cell_finding(const RtbCell *cell, const RtbFinding *finding)
+{
+	if (finding->arm >= 0 && finding->arm != cell->arm)
+		return false;
+	return !finding->has_point || (cell->has_point && finding->point == cell->point);
+}
+
+/* ---- counts ---- */
+
+static int64
+round_trips_of(const RtbPass *pass)
+{
+	return pass->round_trips;
+}
+
+static int64
+statements_of(const RtbPass *pass)
+{
+	return pass->statements;
+}
+
+static int64
+fired_of(const RtbPass *pass)
+{
+	return pass->fired;
+}
+
+static int64
+rows_of(const RtbPass *pass)
+{
+	return pass->rows;
+}
+
+static int64
+buffers_of(const RtbPass *pass)
+{
+	if (pass->buffers_hit == RTB_UNKNOWN || pass->buffers_read == RTB_UNKNOWN)
+		return RTB_UNKNOWN;
+	return pass->buffers_hit + pass->buffers_read;
+}
+
+static int64
+wal_records_of(const RtbPass *pass)
+{
+	return pass->wal_records;
+}
+
+static int64
+wal_bytes_of(const RtbPass *pass)
+{
+	return pass->wal_bytes;
+}
+
+static int64
+xids_of(const RtbPass *pass)
+{
+	return pass->xids;
+}
+
+/*
+ * A count of the timed passes: their median, RTB_UNKNOWN if any does not know
+ * it.  Of an even number the lower middle one, so that it was really seen.
+ */
+int64
+rtb_cell_count(const RtbCell *cell, int64 (*count) (const RtbPass *))
+{
+	int			n = list_length(cell->timed);
+	double	   *values = palloc(Max(n, 1) * sizeof(double));
+	ListCell   *lc;
+
+	if (n == 0)
+		return RTB_UNKNOWN;
+	foreach(lc, cell->timed)
+	{
+		int64		value = count(lfirst(lc));
+
+		if (value == RTB_UNKNOWN)
+			return RTB_UNKNOWN;
+		values[foreach_current_index(lc)] = (double) value;
+	}
+	rtb_sort(values, n);
+	return (int64) values[(n - 1) / 2];
+}
+
+/* ---- times ---- */
+
+/* the timed passes' times; false if one is not known */
+static bool
+times_of(const RtbCell *cell, bool cpu, double *times)
+{
+	ListCell   *lc;
+
+	foreach(lc, cell->timed)
+	{
+		const RtbPass *pass = lfirst(lc);
+		int64		time = cpu ? pass->cpu_ns : pass->elapsed_ns;
+
+		if (time == RTB_UNKNOWN)
+			return false;
+		times[foreach_current_index(lc)] = (double) time;
+	}
+	return list_length(cell->timed) > 0;
+}
+
+/*
+ * How many digits a time deserves: none below the first digit of half its
+ * interval, one to three.  The interval is the signed-rank one of the passes'
+ * logarithms; too few passes have their whole range instead.
+ */
+static int
+digits_of(const double *times, int n, double median, double alpha)
+{
+	double	   *logs = palloc(Max(n, 1) * sizeof(double));
+	double		low;
+	double		high;
+	double		half;
+
+	if (n < 2 || !(median > 0))
+		return 2;
+	for (int i = 0; i < n; i++)
+		logs[i] = log(Max(times[i], 1));
+	if (!rtb_signed_rank_interval(logs, n, alpha, &low, &high))
+	{
+		rtb_sort(logs, n);
+		low = logs[0];
+		high = logs[n - 1];
+	}
+	half = median * expm1((high - low) / 2);
+	if (!(half > 0))
+		return 3;
+	return Max(1, Min(3, rtb_magnitude(median) - rtb_magnitude(half) + 1));
+}
+
+static void
+time_figures(const RtbCell *cell, double alpha, RtbResult *result)
+{
+	int			n = list_length(cell->timed);
+	double	   *times = palloc(Max(n, 1) * sizeof(double));
+	double		squares = 0;
+	double		sum = 0;
+
+	if (times_of(cell, false, times))
+	{
+		result->median_ns = rtb_median(times, n);
+		result->digits = digits_of(times, n, result->median_ns, alpha);
+		result->best_ns = times[0];
+		for (int i = 0; i < n; i++)
+		{
+			sum += times[i];
+			result->best_ns = Min(result->best_ns, times[i]);
+		}
+		result->mean_ns = sum / n;
+		for (int i = 0; i < n; i++)
+			squares += (times[i] - result->mean_ns) * (times[i] - result->mean_ns);
+		if (n > 1)
+			result->stddev_ns = sqrt(squares / (n - 1));
+	}
+	if (times_of(cell, true, times))
+		result->cpu_ns = rtb_median(times, n);
+	if (cell->first && cell->first->elapsed_ns != RTB_UNKNOWN)
+		result->first_ns = (double) cell->first->elapsed_ns;
+}
+
+/* rounds that have a timed pass, and sessions that have one */
+static void
+count_rounds(const RtbCell *cell, RtbResult *result)
+{
+	const RtbPass *previous = NULL;
+	ListCell   *lc;
+
+	/* passes are in the order they ran, so equal ones are neighbours */
+	foreach(lc, cell->timed)
+	{
+		const RtbPass *pass = lfirst(lc);
+		bool		new_session = previous == NULL || previous->session != pass->session;
+
+		result->passes++;
+		if (new_session)
+			result->sessions++;
+		if (new_session || previous->round != pass->round)
+			result->rounds++;
+		previous = pass;
+	}
+}
+
+/*
+ * Fill in the work and the times of a cell.  Figures of a cell without timed
+ * passes, and of one that failed, stay unknown.  alpha is that of the interval
+ * that limits the digits.
+ */
+void
+rtb_cell_figures(const RtbCell *cell, double alpha, RtbResult *result)
+{
+	ListCell   *lc;
+
+	result->first_ns = result->median_ns = result->mean_ns = NAN;
+	result->best_ns = result->stddev_ns = result->cpu_ns = NAN;
+	result->digits = 3;
+	result->round_trips = result->statements = result->fired = RTB_UNKNOWN;
+	result->rows = result->buffers = result->wal_records = RTB_UNKNOWN;
+	result->wal_bytes = result->xids = RTB_UNKNOWN;
+	count_rounds(cell, result);
+	if (cell->failed)
+		return;
+
+	result->round_trips = rtb_cell_count(cell, round_trips_of);
+	result->statements = rtb_cell_count(cell, statements_of);
+	result->fired = rtb_cell_count(cell, fired_of);
+	result->rows = rtb_cell_count(cell, rows_of);
+	result->buffers = rtb_cell_count(cell, buffers_of);
+	result->wal_records = rtb_cell_count(cell, wal_records_of);
+	result->wal_bytes = rtb_cell_count(cell, wal_bytes_of);
+	result->xids = rtb_cell_count(cell, xids_of);
+	foreach(lc, cell->timed)
+	{
+		const RtbPass *pass = lfirst(lc);
+
+		if (result->plan_shape == NULL)
+			result->plan_shape = pass->plan_shape;
+	}
+	if (cell->digested)
+		result->digest = ((RtbPass *) llast(cell->digested))->digest;
+	time_figures(cell, alpha, result);
+}
+
+/* ---- ratios ---- */
+
+/* the arm's timed pass in the round of a pass of the baseline's, or NULL */
+static const RtbPass *
+partner_of(const RtbPass *pass, const RtbCell *arm)
+{
+	ListCell   *lc;
+
+	foreach(lc, arm->timed)
+	{
+		const RtbPass *other = lfirst(lc);
+
+		if (other->session == pass->session && other->round == pass->round)
+			return other;
+	}
+	return NULL;
+}
+
+/*
+ * The units that the ratio of an arm rests on, palloc'd in *units; returns
+ * how many.  *sessions tells whether they are sessions or rounds.  There are
+ * none if a time is not known or is 0.
+ */
+int
+rtb_cell_units(const RtbCell *baseline, const RtbCell *arm, bool cpu,
+			   double **units, bool *sessions)
+{
+	int			most = list_length(baseline->timed);
+	double	   *d = palloc(Max(most, 1) * sizeof(double));
+	double	   *theta = palloc(Max(most, 1) * sizeof(double));
+	int			n = 0;
+	int			nsessions = 0;
+	int			start = 0;		/* of the running session's rounds in d */
+	int			session = 0;
+	ListCell   *lc;
+
+	*sessions = false;
+	*units = d;
+	foreach(lc, baseline->timed)
+	{
+		const RtbPass *pass = lfirst(lc);
+		const RtbPass *partner = partner_of(pass, arm);
+		int64		mine;
+		int64		other;
+
+		if (partner == NULL)
+			continue;
+		mine = cpu ? pass->cpu_ns : pass->elapsed_ns;
+		other = cpu ? partner->cpu_ns : partner->elapsed_ns;
+		if (mine <= 0 || other <= 0)
+			return 0;
+		if (n > 0 && pass->session != session)
+		{
+			theta[nsessions++] = rtb_hodges_lehmann(d + start, n - start);
+			start = n;
+		}
+		session = pass->session;
+		d[n++] = log((double) mine) - log((double) other);
+	}
+	if (n > start)
+		theta[nsessions++] = rtb_hodges_lehmann(d + start, n - start);
+
+	*sessions = nsessions > 1;
+	*units = *sessions ? theta : d;
+	return *sessions ? nsessions : n;
+}
+
+/* Baseline's total time over the arm's, in the rounds that both have; NaN if none. */
+double
+rtb_cell_total_ratio(const RtbCell *baseline, const RtbCell *arm)
+{
+	double		mine = 0;
+	double		other = 0;
+	ListCell   *lc;
+
+	foreach(lc, baseline->timed)
+	{
+		const RtbPass *pass = lfirst(lc);
+		const RtbPass *partner = partner_of(pass, arm);
+
+		if (partner == NULL)
+			continue;
+		mine += pass->elapsed_ns;
+		other += partner->elapsed_ns;
+	}
+	return other > 0 ? mine / other : NAN;
+}

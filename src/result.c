@@ -1,0 +1,368 @@
+/*
+ * result.c
+ *	  Results as rows: rtbench.verdict, rtbench.result(), rtbench.step_result().
+ *
+ * Numbers become numeric here, with as many digits as they deserve: times at
+ * most three and none finer than their interval, ratios one digit beyond the
+ * first of half their interval.
+ *
+ * Memory: rows are built in the current context and copied into the result's
+ * tuplestore.
+ */
+#include "postgres.h"
+
+#include "result.h"
+
+#include <math.h>
+
+#include "fmgr.h"
+#include "funcapi.h"
+#include "judge.h"
+#include "stats.h"
+#include "utils/builtins.h"
+
+PG_FUNCTION_INFO_V1(rtb_sql_result);
+PG_FUNCTION_INFO_V1(rtb_sql_step_result);
+
+#define MAX_COLUMNS	40
+
+/* most decimals that a bound gets so as not to seem on the wrong side of a limit */
+#define MAX_DECIMALS	6
+
+/* ---- a row, column after column ---- */
+
+typedef struct ResultRow
+{
+	int			n;
+	Datum		values[MAX_COLUMNS];
+	bool		nulls[MAX_COLUMNS];
+} ResultRow;
+
+static void
+add(ResultRow *row, Datum value, bool null)
+{
+	Assert(row->n < MAX_COLUMNS);
+	row->values[row->n] = value;
+	row->nulls[row->n++] = null;
+}
+
+static void
+add_text(ResultRow *row, const char *text)
+{
+	add(row, text ? CStringGetTextDatum(text) : (Datum) 0, text == NULL);
+}
+
+static void
+add_bigint(ResultRow *row, int64 value)
+{
+	add(row, Int64GetDatum(value), value == RTB_UNKNOWN);
+}
+
+static void
+add_point(ResultRow *row, bool has_point, int64 point)
+{
+	add(row, Int64GetDatum(point), !has_point);
+}
+
+static void
+add_int(ResultRow *row, int value)
+{
+	add(row, Int32GetDatum(value), false);
+}
+
+/* a numeric from its text, NULL from NULL */
+static void
+add_numeric(ResultRow *row, char *text)
+{
+	add(row, text ? DirectFunctionCall3(numeric_in, CStringGetDatum(text),
+										ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)) : (Datum) 0,
+		text == NULL);
+}
+
+/* a number with significant digits, NULL if it is not known */
+static void
+add_significant(ResultRow *row, double number, int digits)
+{
+	add_numeric(row, isfinite(number) ? rtb_format_significant(number, digits) : NULL);
+}
+
+static void
+put_row(ReturnSetInfo *rsinfo, ResultRow *row)
+{
+	if (row->n != rsinfo->setDesc->natts)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the extension's functions do not fit its library"),
+				 errdetail("A row has %d columns and %d are expected.",
+						   row->n, rsinfo->setDesc->natts),
+				 errhint("Use ALTER EXTENSION rtbench UPDATE.")));
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, row->values, row->nulls);
+}
+
+/* ---- ratios ---- */
+
+/* as many decimals as the interval of a ratio allows, four digits at most */
+static int
+ratio_decimals(const RtbRatio *ratio)
+{
+	double		half = (ratio->high - ratio->low) / 2;
+	int			most = 3 - rtb_magnitude(ratio->estimate);
+
+	if (isnan(half))
+		most--;					/* without an interval, three digits */
+	else if (half > 0)
+		most = Min(most, 1 - rtb_magnitude(half));
+	return Max(0, most);
+}
+
+/* which side of what the verdict depends on: 1 and both margins */
+static int
+side_of(double ratio, double margin)
+{
+	const double limits[] = {1 / (1 + margin), 1, 1 + margin};
+	int			side = 0;
+
+	for (int i = 0; i < 3; i++)
+		side += (ratio > limits[i]) - (ratio < limits[i]);
+	return side;
+}
+
+/* a bound, with more decimals where rounding would carry it over a limit */
+static char *
+format_bound(double bound, int decimals, double margin)
+{
+	char	   *text;
+
+	if (!isfinite(bound))
+		return NULL;
+	do
+	{
+		text = psprintf("%.*f", decimals, bound);
+	} while (side_of(strtod(text, NULL), margin) != side_of(bound, margin) &&
+			 ++decimals <= MAX_DECIMALS);
+	return text;
+}
+
+/*
+ * Add estimate, low and high of a ratio.  Returns the decimals of the
+ * estimate, and the estimate as it is printed in *printed.
+ */
+static int
+add_ratio(ResultRow *row, const RtbRatio *ratio, double margin, double *printed)
+{
+	int			decimals = 0;
+	char	   *text = NULL;
+
+	*printed = NAN;
+	if (isfinite(ratio->estimate))
+	{
+		decimals = ratio_decimals(ratio);
+		text = psprintf("%.*f", decimals, ratio->estimate);
+		*printed = strtod(text, NULL);
+	}
+	add_numeric(row, text);
+	return decimals;
+}
+
+static void
+add_bounds(ResultRow *row, const RtbRatio *ratio, int decimals, double margin)
+{
+	add_numeric(row, format_bound(ratio->low, decimals, margin));
+	add_numeric(row, format_bound(ratio->high, decimals, margin));
+}
+
+/* ---- times ---- */
+
+static void
+add_ms(ResultRow *row, const RtbResult *result, double ns)
+{
+	add_significant(row, ns / 1e6, result->digits);
+}
+
+/* microseconds for each of a count, NULL of none */
+static void
+add_us_per(ResultRow *row, const RtbResult *result, int64 count)
+{
+	add_significant(row, count > 0 ? result->median_ns / 1e3 / count : NAN, result->digits);
+}
+
+/* ---- rows ---- */
+
+static const char *
+arm_name(const RtbRun *run, int arm)
+{
+	return arm < 0 ? NULL : (const char *) list_nth(run->arms, arm);
+}
+
+/*
+ * Put a run's rows of rtbench.verdict into a result set that
+ * InitMaterializedSRF() prepared.  Memory: the current context's, which the
+ * caller frees.  Throws if the set's columns are not those of the type.
+ */
+void
+rtb_result_put_verdicts(ReturnSetInfo *rsinfo, const RtbRun *run)
+{
+	List	   *results = rtb_judge(run);
+	ListCell   *lc;
+
+	foreach(lc, results)
+	{
+		const RtbResult *result = lfirst(lc);
+		ResultRow	row = {0};
+		double		printed;
+		int			decimals;
+
+		add_point(&row, result->has_point, result->point);
+		add_text(&row, arm_name(run, result->arm));
+		add_bigint(&row, result->statements);
+		add_ms(&row, result, result->median_ns);
+		add_us_per(&row, result, result->statements);
+		add_bigint(&row, result->buffers);
+		decimals = add_ratio(&row, &result->speedup, run->margin, &printed);
+		add_bounds(&row, &result->speedup, decimals, run->margin);
+		add_text(&row, result->verdict);
+		put_row(rsinfo, &row);
+	}
+}
+
+/* what an arm does and takes: the first columns of rtbench.result() */
+static void
+add_figures(ResultRow *row, const RtbRun *run, const RtbResult *result)
+{
+	add_bigint(row, run->run);
+	add_point(row, result->has_point, result->point);
+	add_text(row, arm_name(run, result->arm));
+	add_text(row, result->arm < list_length(run->descriptions) ?
+			 list_nth(run->descriptions, result->arm) : NULL);
+	add_bigint(row, result->round_trips);
+	add_bigint(row, result->statements);
+	add_bigint(row, result->fired);
+	add_bigint(row, result->rows);
+	add_int(row, result->passes);
+	add_int(row, result->rounds);
+	add_int(row, result->sessions);
+	add_ms(row, result, result->first_ns);
+	add_ms(row, result, result->median_ns);
+	add_ms(row, result, result->mean_ns);
+	add_ms(row, result, result->best_ns);
+	add_ms(row, result, result->stddev_ns);
+	add_ms(row, result, result->cpu_ns);
+	add_us_per(row, result, result->statements);
+	add_us_per(row, result, result->rows);
+	add_bigint(row, result->buffers);
+	add_bigint(row, result->wal_records);
+	add_bigint(row, result->wal_bytes);
+	add_bigint(row, result->xids);
+	add_text(row, result->plan_shape);
+}
+
+/* how an arm stands: the other columns of rtbench.result() */
+static void
+add_standing(ResultRow *row, const RtbRun *run, const RtbResult *result)
+{
+	double		printed;
+	int			decimals;
+
+	decimals = add_ratio(row, &result->speedup, run->margin, &printed);
+	add_bounds(row, &result->speedup, decimals, run->margin);
+	/* from the speedup as it is printed, so that the columns agree */
+	add_numeric(row, isfinite(printed) ?
+				psprintf("%.*f", Max(0, decimals - 2), 100 * (1 - printed) + 0.0) : NULL);
+	decimals = add_ratio(row, &result->cpu_speedup, run->margin, &printed);
+	add_bounds(row, &result->cpu_speedup, decimals, run->margin);
+	add_numeric(row, isnan(result->speedup.level) ? NULL :
+				psprintf("%.6g", result->speedup.level));
+	add_bigint(row, result->comparisons);
+	add_text(row, run->scope);
+	add_text(row, result->verdict);
+	add_text(row, result->digest);
+	add_text(row, result->checked);
+	add_text(row, result->notes);
+}
+
+/* the run that a call means: by id, or the caller's last */
+static RtbRun *
+run_of_call(FunctionCallInfo fcinfo)
+{
+	int64		id;
+	RtbRun	   *run;
+
+	if (PG_ARGISNULL(0))
+	{
+		id = rtb_ledger_last();
+		if (id == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_NO_DATA_FOUND),
+					 errmsg("you have no run yet"),
+					 errhint("Start one: SELECT * FROM rtbench.sweep('delete_tree');")));
+	}
+	else
+		id = PG_GETARG_INT64(0);
+	run = rtb_ledger_read(id);
+	if (run == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("run " INT64_FORMAT " does not exist", id),
+				 errhint("Your runs are listed in rtbench.runs.")));
+	return run;
+}
+
+/* result(run bigint) */
+Datum
+rtb_sql_result(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	RtbRun	   *run = run_of_call(fcinfo);
+	List	   *results = rtb_judge(run);
+	ListCell   *lc;
+
+	InitMaterializedSRF(fcinfo, 0);
+	foreach(lc, results)
+	{
+		const RtbResult *result = lfirst(lc);
+		ResultRow	row = {0};
+
+		add_figures(&row, run, result);
+		add_standing(&row, run, result);
+		put_row(rsinfo, &row);
+	}
+	return (Datum) 0;
+}
+
+/* nanoseconds as microseconds */
+static void
+add_us(ResultRow *row, int64 ns)
+{
+	add_significant(row, ns == RTB_UNKNOWN ? NAN : ns / 1e3, 3);
+}
+
+/* step_result(run bigint) */
+Datum
+rtb_sql_step_result(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	RtbRun	   *run = run_of_call(fcinfo);
+	ListCell   *lc;
+
+	InitMaterializedSRF(fcinfo, 0);
+	foreach(lc, run->steps)
+	{
+		const RtbStepTime *step = lfirst(lc);
+		ResultRow	row = {0};
+
+		add_bigint(&row, run->run);
+		add_point(&row, step->has_point, step->point);
+		add_text(&row, arm_name(run, step->arm));
+		add_int(&row, step->step);
+		add_text(&row, step->statement);
+		add_bigint(&row, step->calls);
+		add_us(&row, step->first_ns);
+		add_us(&row, step->later_ns);
+		add_bigint(&row, step->custom_plans);
+		add_bigint(&row, step->generic_plans);
+		add_us(&row, step->custom_ns);
+		add_us(&row, step->generic_ns);
+		put_row(rsinfo, &row);
+	}
+	return (Datum) 0;
+}

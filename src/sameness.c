@@ -1,0 +1,304 @@
+/*
+ * sameness.c
+ *	  Do an arm's passes count?  Same rows, same work, possible times.
+ *
+ * Reasons are phrases for the column notes.  A cell with one is not
+ * comparable, whatever its times say.
+ *
+ * Memory: everything is palloc'd in the current context.
+ */
+#include "postgres.h"
+
+#include "cell.h"
+
+#include <math.h>
+
+/* a pass may beat the smallest price of its statements by this factor at most */
+#define POSSIBLE	0.8
+
+/* "in round 3", with the session where there are several */
+static char *
+place_of(const RtbPass *pass)
+{
+	if (pass->round == 0)
+		return psprintf("in an untimed pass of session %d", pass->session);
+	return psprintf("in round %d%s", pass->round,
+					pass->session > 1 ? psprintf(" of session %d", pass->session) : "");
+}
+
+/* ---- the work done ---- */
+
+/*
+ * A count that must be equal in all timed passes: a phrase saying what
+ * changed, from what to what; NULL if nothing did.  Unknown counts are left out.
+ */
+static char *
+count_changed(const RtbCell *cell, const char *name, size_t offset)
+{
+	const RtbPass *first = NULL;
+	ListCell   *lc;
+
+	foreach(lc, cell->timed)
+	{
+		const RtbPass *pass = lfirst(lc);
+		int64		value = *(const int64 *) ((const char *) pass + offset);
+		int64		expected;
+
+		if (value == RTB_UNKNOWN)
+			continue;
+		if (first == NULL)
+			first = pass;
+		expected = *(const int64 *) ((const char *) first + offset);
+		if (value != expected)
+			return psprintf("%s changed from " INT64_FORMAT " %s to " INT64_FORMAT " %s",
+							name, expected, place_of(first), value, place_of(pass));
+	}
+	return NULL;
+}
+
+/* the same for texts */
+static char *
+text_changed(const List *passes, const char *name, size_t offset)
+{
+	const RtbPass *first = NULL;
+	ListCell   *lc;
+
+	foreach(lc, passes)
+	{
+		const RtbPass *pass = lfirst(lc);
+		const char *value = *(char *const *) ((const char *) pass + offset);
+		const char *expected;
+
+		if (value == NULL)
+			continue;
+		if (first == NULL)
+			first = pass;
+		expected = *(char *const *) ((const char *) first + offset);
+		if (strcmp(value, expected) != 0)
+			return psprintf("%s changed from %s %s to %s %s",
+							name, expected, place_of(first), value, place_of(pass));
+	}
+	return NULL;
+}
+
+/*
+ * WAL records.  Equal work does not write equally many: pruned pages, index
+ * clean-up, page splits and a sequence's read-ahead come and go, and a full
+ * page image may be a record of its own (a hint bit set after a checkpoint).
+ * So passes are told apart by what none of these explains:
+ *
+ * - each full-page image may be one record too many;
+ * - a pass that was given no transaction id wrote no row, only housekeeping;
+ * - housekeeping is a matter of pages, few beside the records of rows: 8
+ *   records and one in twenty are left to it (rolled-back passes of INSERT and
+ *   UPDATE without a VACUUM between them stayed within 3 %).
+ *
+ * What is left to housekeeping is a note; what is more is changed work.
+ */
+static void
+check_wal(RtbCell *cell)
+{
+	const RtbPass *most = NULL;
+	const RtbPass *least = NULL;
+	int64		most_rows = 0;
+	bool		wrote = false;
+	ListCell   *lc;
+
+	foreach(lc, cell->timed)
+	{
+		const RtbPass *pass = lfirst(lc);
+		int64		rows;
+
+		if (pass->wal_records == RTB_UNKNOWN)
+			return;
+		rows = pass->wal_records - Max(pass->wal_fpi, 0);
+		if (most == NULL || rows > most_rows)
+		{
+			most = pass;
+			most_rows = rows;
+		}
+		if (least == NULL || pass->wal_records < least->wal_records)
+			least = pass;
+		wrote |= pass->xids != 0;
+	}
+	if (most == NULL || most_rows <= least->wal_records)
+		return;
+	if (!wrote || most_rows - least->wal_records <= 8 + least->wal_records / 20)
+		cell->notes = lappend(cell->notes,
+							  psprintf("WAL records vary from " INT64_FORMAT " to " INT64_FORMAT
+									   " (clean-up by the server)",
+									   least->wal_records, most->wal_records));
+	else
+		cell->reasons = lappend(cell->reasons,
+								psprintf("WAL records differ: " INT64_FORMAT " %s, " INT64_FORMAT " %s",
+										 most->wal_records, place_of(most),
+										 least->wal_records, place_of(least)));
+}
+
+static void
+add_reason(RtbCell *cell, char *reason)
+{
+	if (reason)
+		cell->reasons = lappend(cell->reasons, reason);
+}
+
+static void
+check_work(RtbCell *cell)
+{
+	char	   *plannings;
+
+	add_reason(cell, count_changed(cell, "round_trips", offsetof(RtbPass, round_trips)));
+	add_reason(cell, count_changed(cell, "statements", offsetof(RtbPass, statements)));
+	add_reason(cell, count_changed(cell, "fired", offsetof(RtbPass, fired)));
+	add_reason(cell, count_changed(cell, "loop queries", offsetof(RtbPass, loop_queries)));
+	add_reason(cell, count_changed(cell, "rows", offsetof(RtbPass, rows)));
+	check_wal(cell);
+	add_reason(cell, text_changed(cell->timed, "plan shape", offsetof(RtbPass, plan_shape)));
+	add_reason(cell, text_changed(cell->timed, "fired plan shape", offsetof(RtbPass, fired_shape)));
+
+	plannings = count_changed(cell, "plannings", offsetof(RtbPass, plannings));
+	if (plannings)
+		cell->notes = lappend(cell->notes, plannings);
+}
+
+/* ---- times ---- */
+
+static void
+check_times(RtbCell *cell, double empty_statement_ns)
+{
+	ListCell   *lc;
+
+	foreach(lc, cell->timed)
+	{
+		const RtbPass *pass = lfirst(lc);
+
+		if (pass->below_resolution || pass->elapsed_ns == 0)
+		{
+			add_reason(cell, psprintf("below resolution: a pass takes " INT64_FORMAT " ns %s",
+									  pass->elapsed_ns, place_of(pass)));
+			break;
+		}
+	}
+	if (isnan(empty_statement_ns))
+		return;
+	foreach(lc, cell->timed)
+	{
+		const RtbPass *pass = lfirst(lc);
+
+		if (pass->statements > 0 && pass->elapsed_ns != RTB_UNKNOWN &&
+			pass->elapsed_ns < POSSIBLE * pass->statements * empty_statement_ns)
+		{
+			add_reason(cell, psprintf("impossible: %.3g us for " INT64_FORMAT
+									  " statements %s, where an empty one costs at least %.3g us",
+									  pass->elapsed_ns / 1000.0, pass->statements,
+									  place_of(pass), empty_statement_ns / 1000));
+			break;
+		}
+	}
+}
+
+/* ---- rows ---- */
+
+/* the digest of an untimed pass, or of the last timed one; NULL if there is none */
+static const char *
+digest_of(const RtbCell *cell, bool last)
+{
+	ListCell   *lc;
+
+	foreach(lc, cell->digested)
+	{
+		const RtbPass *pass = lfirst(lc);
+
+		if ((pass->kind == RTB_PASS_LAST) == last)
+			return pass->digest;
+	}
+	return NULL;
+}
+
+static bool
+add_findings(RtbCell *cell, RtbFindingKind kind)
+{
+	bool		found = false;
+	ListCell   *lc;
+
+	foreach(lc, cell->run->findings)
+	{
+		const RtbFinding *finding = lfirst(lc);
+
+		if (finding->kind != kind || !rtb_cell_finding(cell, finding))
+			continue;
+		add_reason(cell, finding->detail);
+		found = true;
+	}
+	return found;
+}
+
+static void
+check_rows(RtbCell *cell)
+{
+	bool		explained;
+
+	explained = add_findings(cell, RTB_FOUND_UNREADABLE);
+	explained |= add_findings(cell, RTB_FOUND_UNSTABLE);
+	if (explained)
+		return;
+	add_reason(cell, text_changed(cell->digested, "digest", offsetof(RtbPass, digest)));
+	if (cell->digested == NIL)
+		add_reason(cell, "what it does was not digested");
+	else if (digest_of(cell, false) == NULL)
+		add_reason(cell, "what it does was not digested before the timed passes");
+	else if (digest_of(cell, true) == NULL)
+		add_reason(cell, "what it does was not digested in the last timed pass");
+}
+
+/*
+ * Find out whether a cell's passes count, by themselves: reasons and notes
+ * are added to the cell.  empty_statement_ns is the smallest price of an
+ * empty statement, NaN if it is not known.
+ */
+void
+rtb_cell_check(RtbCell *cell, double empty_statement_ns)
+{
+	if (cell->failed)
+		return;
+	if (cell->timed == NIL)
+	{
+		add_reason(cell, "not measured");
+		add_findings(cell, RTB_FOUND_UNREADABLE);
+		add_findings(cell, RTB_FOUND_UNSTABLE);
+		return;
+	}
+	check_rows(cell);
+	check_work(cell);
+	check_times(cell, empty_statement_ns);
+}
+
+/*
+ * Why an arm cannot be compared with the baseline although it may agree with
+ * itself: list of char *, NIL if it can.
+ */
+List *
+rtb_cells_differ(const RtbCell *baseline, const RtbCell *arm)
+{
+	const char *name = list_nth(baseline->run->arms, baseline->arm);
+	const char *mine = digest_of(arm, false);
+	const char *other = digest_of(baseline, false);
+	List	   *reasons = NIL;
+	ListCell   *lc;
+
+	if (baseline->failed)
+		return list_make1(psprintf("the baseline \"%s\" failed here", name));
+	foreach(lc, arm->run->findings)
+	{
+		const RtbFinding *finding = lfirst(lc);
+
+		if (finding->kind == RTB_FOUND_DIFFERENT && rtb_cell_finding(arm, finding))
+			reasons = lappend(reasons, finding->detail);
+	}
+	if (reasons == NIL && mine && other && strcmp(mine, other) != 0)
+		reasons = list_make1(psprintf("digest %s differs from %s of the baseline", mine, other));
+	if (baseline->reasons)
+		reasons = lappend(reasons, psprintf("the baseline \"%s\" is not comparable: %s", name,
+											(char *) linitial(baseline->reasons)));
+	return reasons;
+}
