@@ -48,8 +48,6 @@ typedef struct Pilot
 static void
 note_counts(RtbSession *s, int arm, const RtbCounts *c)
 {
-	if (c->loop_queries > 0 && c->loop_queries != c->statements)
-		rtb_session_find(s, RTB_FOUND_NOTE, arm, "loop queries " INT64_FORMAT, c->loop_queries);
 	if (c->sql_functions)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm,
 						 "statements of SQL functions that were not inlined are counted");

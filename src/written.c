@@ -173,7 +173,7 @@ static const char describe_sql[] =
 "       c.reltuples::float8::bigint"
 "  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
 " WHERE c.oid = ANY ($1) AND c.relkind IN ('r', 'm', 'f', 'S') AND n.nspname <> 'rtbench'"
-" ORDER BY label COLLATE \"C\", c.oid";
+" ORDER BY n.nspname, c.relname";
 
 /*
  * rtb_written_describe
