@@ -207,8 +207,8 @@ outlier_notes(const RtbCell *baseline, const RtbCell *cell, const RtbResult *res
 		notes = note(notes, psprintf("%d of %d passes beyond Q3 + 3 IQR", outliers, n));
 	if (cell != baseline && !isnan(result->speedup.estimate) && !isnan(total) &&
 		(opposed || outliers > 0))
-		notes = note(notes, psprintf("ratio of total times %.3g%s", total,
-									 opposed ? psprintf(", where the speedup is %.3g",
+		notes = note(notes, psprintf("ratio of total times %.4g%s", total,
+									 opposed ? psprintf(", where the speedup is %.4g",
 														result->speedup.estimate) : ""));
 	return notes;
 }
@@ -227,7 +227,7 @@ ratio_notes(const Judge *judge, const RtbResult *result, bool sessions)
 
 		while (rtb_signed_rank_critical(needed, ALPHA) == RTB_NO_CRITICAL)
 			needed++;
-		notes = note(notes, psprintf("an interval at %g %% needs at least %d %s, and there are %d",
+		notes = note(notes, psprintf("an interval at %g%% needs at least %d %s, and there are %d",
 									 100 * (1 - ALPHA), needed,
 									 sessions ? "sessions" : "rounds", ratio->units));
 	}

@@ -76,9 +76,18 @@ text_changed(const List *passes, const char *name, size_t offset)
 		expected = *(char *const *) ((const char *) first + offset);
 		if (strcmp(value, expected) != 0)
 			return psprintf("%s changed from %s %s to %s %s",
-							name, expected, place_of(first), value, place_of(pass));
+							name, expected[0] ? expected : "none", place_of(first),
+							value[0] ? value : "none", place_of(pass));
 	}
 	return NULL;
+}
+
+/* did a pass run before another? */
+static bool
+ran_before(const RtbPass *pass, const RtbPass *other)
+{
+	return pass->session != other->session ? pass->session < other->session :
+		pass->round < other->round;
 }
 
 /*
@@ -129,10 +138,15 @@ check_wal(RtbCell *cell)
 									   " (clean-up by the server)",
 									   least->wal_records, most->wal_records));
 	else
+	{
+		const RtbPass *from = ran_before(most, least) ? most : least;
+		const RtbPass *to = from == most ? least : most;
+
 		cell->reasons = lappend(cell->reasons,
-								psprintf("WAL records differ: " INT64_FORMAT " %s, " INT64_FORMAT " %s",
-										 most->wal_records, place_of(most),
-										 least->wal_records, place_of(least)));
+								psprintf("WAL records changed from " INT64_FORMAT " %s to " INT64_FORMAT " %s",
+										 from->wal_records, place_of(from),
+										 to->wal_records, place_of(to)));
+	}
 }
 
 static void
@@ -147,7 +161,7 @@ check_work(RtbCell *cell)
 {
 	char	   *plannings;
 
-	add_reason(cell, count_changed(cell, "round_trips", offsetof(RtbPass, round_trips)));
+	add_reason(cell, count_changed(cell, "round trips", offsetof(RtbPass, round_trips)));
 	add_reason(cell, count_changed(cell, "statements", offsetof(RtbPass, statements)));
 	add_reason(cell, count_changed(cell, "fired", offsetof(RtbPass, fired)));
 	add_reason(cell, count_changed(cell, "loop queries", offsetof(RtbPass, loop_queries)));
@@ -188,8 +202,8 @@ check_times(RtbCell *cell, double empty_statement_ns)
 		if (pass->statements > 0 && pass->elapsed_ns != RTB_UNKNOWN &&
 			pass->elapsed_ns < POSSIBLE * pass->statements * empty_statement_ns)
 		{
-			add_reason(cell, psprintf("impossible: %.3g us for " INT64_FORMAT
-									  " statements %s, where an empty one costs at least %.3g us",
+			add_reason(cell, psprintf("impossible: %.1f us for " INT64_FORMAT
+									  " statements %s, where an empty one costs at least %.2f us",
 									  pass->elapsed_ns / 1000.0, pass->statements,
 									  place_of(pass), empty_statement_ns / 1000));
 			break;
