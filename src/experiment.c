@@ -210,8 +210,8 @@ run_rounds(Progress *p, int index)
 			pair_started = now;
 		}
 		next_order(p, round);
-		rtb_host_round(p->host, pass_timeout_ms(p), 1, round, p->norder, p->order,
-					   round == rounds);
+		rtb_host_round(p->host, pass_timeout_ms(p), round == rounds ? RTB_PASS_LAST : RTB_PASS_TIMED,
+					   1, round, p->norder, p->order);
 	}
 }
 
@@ -228,6 +228,7 @@ run_point(Progress *p, int index)
 		p->order[i] = i;
 	rtb_host_point(p->host, document);
 	rtb_host_pilot(p->host, pass_timeout_ms(p));
+	rtb_host_round(p->host, pass_timeout_ms(p), RTB_PASS_WARMUP, 1, 0, p->norder, p->order);
 	run_rounds(p, index);
 	rtb_host_leave(p->host);
 	pfree(document);

@@ -379,14 +379,14 @@ rtb_sweep(PG_FUNCTION_ARGS)
 	e->run = palloc0(sizeof(RtbRun));
 	e->scenario = rtb_scenario_load(name);
 	points = points_arg(fcinfo, 1);
+	swept = text_arg(fcinfo, 4);
+	if (swept != NULL || points != NIL)
+		rtb_scenario_set_points(e->scenario, swept, points);
 	if (!PG_ARGISNULL(2))
 		rtb_scenario_set_parameters(e->scenario, PG_GETARG_JSONB_P(2));
 	arms = texts_arg(fcinfo, 3, "arms");
 	if (arms != NIL)
 		rtb_scenario_choose_arms(e->scenario, arms);
-	swept = text_arg(fcinfo, 4);
-	if (swept != NULL || points != NIL)
-		rtb_scenario_set_points(e->scenario, swept, points);
 	check_query = text_arg(fcinfo, 5);
 	if (check_query != NULL)
 	{
