@@ -475,18 +475,21 @@ CREATE FUNCTION rtbench.sweep(
 	baseline text DEFAULT NULL,
 	transport text DEFAULT 'worker',
 	label text DEFAULT NULL,
-	rounds int DEFAULT 20,
+	rounds int DEFAULT NULL,
 	max_time interval DEFAULT '60 s',
 	pass_timeout interval DEFAULT NULL,
 	ignore_columns text[] DEFAULT NULL,
 	compare_returned boolean DEFAULT false,
 	vacuum boolean DEFAULT NULL,
 	margin float8 DEFAULT 0.02,
-	seed bigint DEFAULT NULL)
+	seed bigint DEFAULT NULL,
+	sessions int DEFAULT NULL,
+	target float8 DEFAULT 0.02,
+	control boolean DEFAULT true)
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_sweep' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.sweep(text, bigint[], jsonb, text[], text, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
 'run a scenario at every point, all its arms in turn, and say which ways are faster and whether they do the same';
 
 CREATE FUNCTION rtbench.compare(
@@ -499,18 +502,21 @@ CREATE FUNCTION rtbench.compare(
 	baseline text DEFAULT NULL,
 	transport text DEFAULT 'worker',
 	label text DEFAULT NULL,
-	rounds int DEFAULT 20,
+	rounds int DEFAULT NULL,
 	max_time interval DEFAULT '60 s',
 	pass_timeout interval DEFAULT NULL,
 	ignore_columns text[] DEFAULT NULL,
 	compare_returned boolean DEFAULT false,
 	vacuum boolean DEFAULT NULL,
 	margin float8 DEFAULT 0.02,
-	seed bigint DEFAULT NULL)
+	seed bigint DEFAULT NULL,
+	sessions int DEFAULT NULL,
+	target float8 DEFAULT 0.02,
+	control boolean DEFAULT true)
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_compare' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.compare(jsonb[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
 'compare ad hoc arms on the caller''s own committed tables, or on a fixture that setup builds';
 
 CREATE FUNCTION rtbench.compare(
@@ -523,18 +529,21 @@ CREATE FUNCTION rtbench.compare(
 	baseline text DEFAULT NULL,
 	transport text DEFAULT 'worker',
 	label text DEFAULT NULL,
-	rounds int DEFAULT 20,
+	rounds int DEFAULT NULL,
 	max_time interval DEFAULT '60 s',
 	pass_timeout interval DEFAULT NULL,
 	ignore_columns text[] DEFAULT NULL,
 	compare_returned boolean DEFAULT false,
 	vacuum boolean DEFAULT NULL,
 	margin float8 DEFAULT 0.02,
-	seed bigint DEFAULT NULL)
+	seed bigint DEFAULT NULL,
+	sessions int DEFAULT NULL,
+	target float8 DEFAULT 0.02,
+	control boolean DEFAULT true)
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_compare_text' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.compare(text[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
 'refuses plain texts with a hint: arms are documents made by rtbench.arm()';
 
 --

@@ -14,6 +14,7 @@
 
 #include "experiment.h"
 
+#include <limits.h>
 #include <math.h>
 
 #include "lib/stringinfo.h"
@@ -320,14 +321,17 @@ run_session(Experiment *x, int session, int rounds, bool last)
 static void
 run_sessions(Experiment *x, const RtbPlan *plan, int needed)
 {
-	int64		cost = rtb_schedule_session_ns(x->costs, x->npoints, plan->pairs);
-	int			rounds = x->e->rounds > 0 ? x->e->rounds : 2 * plan->pairs;
+	int64		round_ns = rtb_schedule_session_ns(x->costs, x->npoints, 1) / 3;
+	int			first = Min(plan->sessions, Max(needed, RTB_SESSIONS_FIRST));
 	int			done = 1;
 
 	while (done < plan->sessions)
 	{
 		int64		started = rtb_clock_ns();
 		int64		left = time_left_ns(x);
+		int			pairs = rtb_schedule_pairs(left, Max(first - done, 1), round_ns);
+		int			rounds = x->e->rounds > 0 ? x->e->rounds : x->e->sessions > 0 ? 2 : 2 * pairs;
+		int64		cost = round_ns * (1 + rounds);
 		bool		look;
 
 		if (x->e->sessions == 0 && left < cost &&
@@ -338,7 +342,7 @@ run_sessions(Experiment *x, const RtbPlan *plan, int needed)
 		run_session(x, done + 1, rounds,
 					look || done + 1 == plan->sessions || left < 3 * cost);
 		done++;
-		cost = rtb_clock_ns() - started;
+		round_ns = (rtb_clock_ns() - started) / (1 + rounds);
 		rtb_collector_mark(x->collector, x->npoints);
 		if (look && narrow_enough(x, false, 0))
 			break;

@@ -10,8 +10,7 @@
 
 #include <math.h>
 
-/* the time is spent in this order: sessions to the first, pairs, sessions to the second */
-#define SESSIONS_FIRST	12
+/* then the time is spent on pairs up to this, then on sessions up to that */
 #define PAIRS_MOST		4
 #define SESSIONS_MOST	48
 /* start and end of a worker beside its passes */
@@ -130,6 +129,22 @@ rtb_schedule_session_ns(const RtbPointCost *costs, int ncosts, int pairs)
 }
 
 /*
+ * rtb_schedule_pairs
+ *		Mirror pairs that each of the sessions still wanted can have, from 1 to
+ *		the most; round_ns: one round at every point.
+ */
+int
+rtb_schedule_pairs(int64 left_ns, int sessions_left, int64 round_ns)
+{
+	int64		rounds;
+
+	if (sessions_left <= 0 || round_ns <= 0)
+		return PAIRS_MOST;
+	rounds = left_ns / sessions_left / round_ns;
+	return (int) Min(Max((rounds - 1) / 2, 1), PAIRS_MOST);
+}
+
+/*
  * rtb_schedule_plan
  *		How to spend the time that is left after the pilot.
  *
@@ -142,7 +157,7 @@ rtb_schedule_plan(const RtbPointCost *costs, int ncosts, int64 left_ns, int need
 				  int needed_plain)
 {
 	RtbPlan		plan = {1, 1, true};
-	int64		first = Max(needed_corrected, SESSIONS_FIRST);
+	int64		first = Max(needed_corrected, RTB_SESSIONS_FIRST);
 	int64		fit = 1 + left_ns / rtb_schedule_session_ns(costs, ncosts, 1);
 
 	if (fit < needed_plain)

@@ -9,6 +9,9 @@
 
 #include "common/pg_prng.h"
 
+/* so many sessions are wanted before sessions get more than one pair */
+#define RTB_SESSIONS_FIRST	12
+
 /* what the pilot learned about a point, in nanoseconds of the whole process */
 typedef struct RtbPointCost
 {
@@ -31,6 +34,7 @@ extern bool rtb_schedule_is_rounds_look(int rounds);
 extern int64 rtb_schedule_forecast(const RtbPointCost *costs, int ncosts, int64 value,
 								   bool of_round);
 extern int64 rtb_schedule_session_ns(const RtbPointCost *costs, int ncosts, int pairs);
+extern int	rtb_schedule_pairs(int64 left_ns, int sessions_left, int64 round_ns);
 extern RtbPlan rtb_schedule_plan(const RtbPointCost *costs, int ncosts, int64 left_ns,
 								 int needed_corrected, int needed_plain);
 
