@@ -318,6 +318,21 @@ rtb_session_warm_up(RtbSession *s, int session, int arm)
 	}
 }
 
+/* what an arm returns, digested once more at the end */
+static void
+closing_pass(RtbSession *s, int session, int arm)
+{
+	RtbPassRequest rq = {.kind = RTB_PASS_CLOSING, .arm = arm, .session = session};
+	RtbPass    *pass;
+	RtbCheck   *check = rtb_check_create(s->at->cxt);
+
+	rq.check = check;
+	pass = rtb_session_pass(s, &rq);
+	if (pass->sqlstate == NULL)
+		pass->digest = check->text;
+	rtb_session_emit(s, pass);
+}
+
 /*
  * rtb_session_round
  *		One round: passes of the given kind in the given order, in which
@@ -344,13 +359,18 @@ rtb_session_round(RtbSession *s, RtbPassKind kind, int session, int round, int n
 			rtb_session_warm_up(s, session, rq.arm);
 			continue;
 		}
-		/* digesting returned rows would be timed: untimed passes do it */
-		if (kind == RTB_PASS_LAST && s->at->check_mode != RTB_CHECK_RETURNED)
+		/* digesting returned rows would be timed: an untimed pass does it */
+		if (kind == RTB_PASS_LAST && s->at->check_returned)
+			rq.kind = RTB_PASS_TIMED;
+		else if (kind == RTB_PASS_LAST)
 			check = rtb_check_create(s->at->cxt);
 		rq.check = check;
 		pass = rtb_session_pass(s, &rq);
 		if (check != NULL && pass->sqlstate == NULL)
 			pass->digest = check->text;
 		rtb_session_emit(s, pass);
+		if (kind == RTB_PASS_LAST && s->at->check_returned && !rq.control &&
+			pass->sqlstate == NULL)
+			closing_pass(s, session, rq.arm);
 	}
 }
