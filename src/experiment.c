@@ -14,7 +14,6 @@
 
 #include "experiment.h"
 
-#include <limits.h>
 #include <math.h>
 
 #include "lib/stringinfo.h"
@@ -106,15 +105,14 @@ warm_up(Experiment *x, RtbHost *host, int session)
 				   list_length(x->e->run->arms), x->order);
 }
 
-/* rounds first..last at a point; from the one called last_from on they are digested */
+/* rounds first..last at a point; the last of them is of the kind given */
 static void
-run_rounds(Experiment *x, RtbHost *host, int session, int first, int last, int last_from)
+run_rounds(Experiment *x, RtbHost *host, int session, int first, int last, RtbPassKind kind)
 {
 	for (int round = first; round <= last; round++)
 	{
 		rtb_schedule_order(&x->prng, round, x->norder, x->order);
-		rtb_host_round(host, pass_timeout_ms(x),
-					   round >= last_from ? RTB_PASS_LAST : RTB_PASS_TIMED,
+		rtb_host_round(host, pass_timeout_ms(x), round == last ? kind : RTB_PASS_TIMED,
 					   session, round, x->norder, x->order);
 	}
 }
@@ -172,7 +170,8 @@ run_rounds_until(Experiment *x, RtbHost *host, int round, int most, bool looks,
 		if (!last && round >= 2 && deadline_ns != 0)
 			last = started + 2 * (x->costs[0].round_ns * 2) > deadline_ns;
 		run_rounds(x, host, 1, round + 1, round + n,
-				   last || (looks && rtb_schedule_is_rounds_look(round + n)) ? round + 1 : INT_MAX);
+				   last || (looks && rtb_schedule_is_rounds_look(round + n))
+				   ? RTB_PASS_LAST : RTB_PASS_TIMED);
 		round += n;
 		x->costs[0].round_ns = (rtb_clock_ns() - started) / n;
 		if (last || (looks && rtb_schedule_is_rounds_look(round) && narrow_enough(x, true, point)))
@@ -266,7 +265,7 @@ pilot_point(Experiment *x, int index)
 	cost->pilot_ns = rtb_clock_ns() - started;
 	started = rtb_clock_ns();
 	start_order(x);
-	run_rounds(x, x->keeper, 1, 1, rounds, x->e->sessions == 1 ? rounds - 1 : INT_MAX);
+	run_rounds(x, x->keeper, 1, 1, rounds, x->e->sessions == 1 ? RTB_PASS_LAST : RTB_PASS_LAST_IF_CHEAP);
 	cost->round_ns = (rtb_clock_ns() - started) / rounds;
 	x->descriptions[x->npoints] = rtb_host_describe(x->keeper);
 	x->index[x->npoints++] = index;
@@ -311,7 +310,7 @@ run_session(Experiment *x, int session, int rounds, bool last)
 						x->descriptions[i]);
 		warm_up(x, x->visitor, session);
 		start_order(x);
-		run_rounds(x, x->visitor, session, 1, rounds, last ? rounds - 1 : INT_MAX);
+		run_rounds(x, x->visitor, session, 1, rounds, last ? RTB_PASS_LAST : RTB_PASS_LAST_IF_CHEAP);
 		rtb_host_leave(x->visitor);
 	}
 	rtb_host_close(x->visitor);

@@ -76,6 +76,7 @@ rtb_point_write(StringInfo buf, const RtbPoint *point)
 	pq_sendbyte(buf, point->check_mode);
 	pq_sendbyte(buf, point->check_returned);
 	pq_sendbyte(buf, point->leaky);
+	pq_sendint64(buf, point->check_ns);
 	for (int i = 0; i < point->narms; i++)
 		pq_sendbyte(buf, point->failed[i]);
 }
@@ -111,6 +112,7 @@ rtb_point_read(StringInfo buf, RtbPoint *point)
 	point->check_mode = pq_getmsgbyte(buf);
 	point->check_returned = pq_getmsgbyte(buf);
 	point->leaky = pq_getmsgbyte(buf);
+	point->check_ns = pq_getmsgint64(buf);
 	for (int i = 0; i < point->narms; i++)
 		point->failed[i] = pq_getmsgbyte(buf);
 }

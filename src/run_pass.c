@@ -272,8 +272,11 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 		}
 		if (rq->check)
 		{
+			int64		started = rtb_clock_ns();
+
 			rtb_check_take(s, rq->check, rq->with_row_hashes);
 			rtb_check_finish(rq->check);
+			s->at->check_ns = Max(s->at->check_ns, rtb_clock_ns() - started);
 		}
 		s->transport->rollback();
 	}

@@ -28,6 +28,8 @@
 #define RTB_EMPTY_STATEMENTS	1000
 /* with kept plans: the choice between custom and generic falls at the sixth execution */
 #define RTB_KEPT_WARMUPS	6
+/* a digest that takes no longer than this is cheap beside any pass */
+#define RTB_CHEAP_DIGEST_NS INT64CONST(3000000)
 
 /*
  * rtb_session_open
@@ -96,6 +98,7 @@ new_point(RtbSession *s, const char *document)
 	point->arms = palloc0(sizeof(RtbArm *) * point->narms);
 	point->states = palloc0(sizeof(void *) * point->narms);
 	point->failed = palloc0(sizeof(bool) * point->narms);
+	point->elapsed_ns = palloc0(sizeof(int64) * point->narms);
 	foreach(lc, point->work->arms)
 	{
 		point->arms[n] = lfirst(lc);
@@ -318,6 +321,19 @@ rtb_session_warm_up(RtbSession *s, int session, int arm)
 	}
 }
 
+/*
+ * Should the passes of this round be digested?  Where it costs little, every
+ * session's last round is, so that a run that ends early is proven too.
+ */
+static RtbPassKind
+settle_kind(const RtbSession *s, RtbPassKind kind, int64 elapsed_ns)
+{
+	if (kind != RTB_PASS_LAST_IF_CHEAP)
+		return kind;
+	return s->at->check_ns <= Max(elapsed_ns / 10, RTB_CHEAP_DIGEST_NS)
+		? RTB_PASS_LAST : RTB_PASS_TIMED;
+}
+
 /* what an arm returns, digested once more at the end */
 static void
 closing_pass(RtbSession *s, int session, int arm)
@@ -340,16 +356,18 @@ closing_pass(RtbSession *s, int session, int arm)
  *		before, or fails now, is left out from then on.
  */
 void
-rtb_session_round(RtbSession *s, RtbPassKind kind, int session, int round, int norder,
+rtb_session_round(RtbSession *s, RtbPassKind asked, int session, int round, int norder,
 				  const int *order)
 {
 	for (int i = 0; i < norder; i++)
 	{
+		int			arm = order[i] == RTB_CONTROL ? s->options.baseline : order[i];
+		RtbPassKind kind = settle_kind(s, asked, s->at->elapsed_ns[arm]);
 		RtbPassRequest rq = {.kind = kind, .session = session, .round = round};
 		RtbPass    *pass;
 		RtbCheck   *check = NULL;
 
-		rq.arm = order[i] == RTB_CONTROL ? s->options.baseline : order[i];
+		rq.arm = arm;
 		rq.control = order[i] == RTB_CONTROL;
 		rq.position = i + 1;
 		if (s->at->failed[rq.arm])
@@ -368,6 +386,7 @@ rtb_session_round(RtbSession *s, RtbPassKind kind, int session, int round, int n
 		pass = rtb_session_pass(s, &rq);
 		if (check != NULL && pass->sqlstate == NULL)
 			pass->digest = check->text;
+		s->at->elapsed_ns[arm] = pass->elapsed_ns;
 		rtb_session_emit(s, pass);
 		if (kind == RTB_PASS_LAST && s->at->check_returned && !rq.control &&
 			pass->sqlstate == NULL)

@@ -70,6 +70,7 @@ typedef struct RtbPoint
 	RtbArm	  **arms;
 	void	  **states;			/* the transport's; NULL between visits */
 	bool	   *failed;
+	int64	   *elapsed_ns;		/* by arm: of its last timed pass here */
 	RtbFixture	fixture;
 	List	   *written;		/* of RtbRelation *: union over all arms */
 	List	   *vacuumed;		/* of RtbRelation *: what is cleaned before every pass */
@@ -78,6 +79,7 @@ typedef struct RtbPoint
 	bool		check_returned; /* returned rows too */
 	int			leaked_locks;	/* by the discovery pass that ran last */
 	bool		leaky;			/* some arm leaves session locks behind */
+	int64		check_ns;		/* what the dearest digest took */
 	bool		keeper;			/* this session keeps the fixture and drops it */
 } RtbPoint;
 
@@ -112,6 +114,9 @@ typedef struct RtbPassRequest
 
 /* in a round's order: the baseline's second pass */
 #define RTB_CONTROL (-1)
+
+/* asked of a round: digest its passes if that costs little beside them */
+#define RTB_PASS_LAST_IF_CHEAP	((RtbPassKind) '?')
 
 extern RtbSession *rtb_session_open(const RtbSessionOptions *options, const RtbSessionSink *sink);
 extern int64 rtb_session_empty_price(RtbSession *s);
