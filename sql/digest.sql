@@ -198,7 +198,7 @@ SELECT q, d(q) = (SELECT digest FROM rtbench.digest_text_rows(as_texts(q))) AS s
 FROM unnest(ARRAY[
 	'SELECT * FROM digest_test.formatted WHERE id <= 20',
 	'SELECT * FROM digest_test.dropped',
-	'SELECT id, body FROM digest_test.big WHERE id > 20',
+	'SELECT id, left(body, 2000) AS body, left(body, 1024) AS edge FROM digest_test.big WHERE id > 18',
 	'SELECT true AS a, NULL::int AS b, ''''::text AS c, ''NULL''::text AS d, ''a"b\c,d(''::text AS e, ''Größe''::char(9) AS f, -0.0::float8 AS g, ''NaN''::float4 AS h, 1.10 AS i, ''{"a": "\\"}''::jsonb AS j',
 	'SELECT NULL::text AS a, NULL::text AS b UNION ALL SELECT NULL, NULL']) q;
 SELECT rows, columns FROM rtbench.digest_text_rows('{{a,NULL},{"",b}}');
