@@ -536,34 +536,44 @@ rtb_session_pass(RtbSession *s, RtbPassRequest *rq)
 	return pass;
 }
 
+static void
+emit_round_pass(RtbSession *s, RtbPassRequest *rq, bool digested)
+{
+	RtbCheck   *check = digested ? rtb_check_create(s->point_cxt) : NULL;
+	RtbPass    *pass;
+
+	rq->check = check;
+	pass = rtb_session_pass(s, rq);
+	if (check != NULL && pass->sqlstate == NULL)
+		pass->digest = check->text;
+	rtb_session_emit(s, pass);
+}
+
 /*
  * rtb_session_round
  *		One round: the given arms in the given order.  An arm that failed
  *		before, or fails now, is left out from then on.
+ *
+ * In the last round what the arms leave is digested after the clock stopped.
+ * Digesting rows that they return would be timed, so where these count every
+ * arm has an untimed pass for it after that round.
  */
 void
 rtb_session_round(RtbSession *s, int session, int round, int norder, const int *order, bool last)
 {
 	for (int i = 0; i < norder; i++)
 	{
-		RtbPassRequest rq = {0};
-		RtbPass    *pass;
-		RtbCheck   *check = NULL;
+		RtbPassRequest rq = {.kind = last ? RTB_PASS_LAST : RTB_PASS_TIMED, .arm = order[i],
+		.session = session, .round = round, .position = i + 1};
 
-		if (s->failed[order[i]])
-			continue;
-		rq.kind = last ? RTB_PASS_LAST : RTB_PASS_TIMED;
-		rq.arm = order[i];
-		rq.session = session;
-		rq.round = round;
-		rq.position = i + 1;
-		/* digesting returned rows would be timed: the pilot's last passes do it */
-		if (last && s->check_mode != RTB_CHECK_RETURNED)
-			check = rtb_check_create(s->point_cxt);
-		rq.check = check;
-		pass = rtb_session_pass(s, &rq);
-		if (check != NULL && pass->sqlstate == NULL)
-			pass->digest = check->text;
-		rtb_session_emit(s, pass);
+		if (!s->failed[order[i]])
+			emit_round_pass(s, &rq, last && !s->check_returned);
+	}
+	for (int i = 0; last && s->check_returned && i < norder; i++)
+	{
+		RtbPassRequest rq = {.kind = RTB_PASS_CLOSING, .arm = order[i], .session = session};
+
+		if (!s->failed[order[i]])
+			emit_round_pass(s, &rq, true);
 	}
 }
