@@ -282,7 +282,7 @@ CREATE TABLE rtbench.passes (
 	session int NOT NULL,
 	round int NOT NULL,
 	"position" int NOT NULL,
-	kind text NOT NULL CHECK (kind IN ('discovery', 'pilot', 'warmup', 'timed', 'last')),
+	kind text NOT NULL CHECK (kind IN ('discovery', 'pilot', 'warmup', 'timed', 'last', 'closing')),
 	control boolean NOT NULL,
 	point bigint,
 	arm text NOT NULL,

@@ -318,21 +318,38 @@ rtb_session_warm_up(RtbSession *s, int session, int arm)
 	}
 }
 
+static void
+emit_round_pass(RtbSession *s, RtbPassRequest *rq, bool digested)
+{
+	RtbCheck   *check = digested ? rtb_check_create(s->at->cxt) : NULL;
+	RtbPass    *pass;
+
+	rq->check = check;
+	pass = rtb_session_pass(s, rq);
+	if (check != NULL && pass->sqlstate == NULL)
+		pass->digest = check->text;
+	rtb_session_emit(s, pass);
+}
+
 /*
  * rtb_session_round
  *		One round: passes of the given kind in the given order, in which
  *		RTB_CONTROL stands for the baseline's second pass.  An arm that failed
  *		before, or fails now, is left out from then on.
+ *
+ * In the last round what the arms leave is digested after the clock stopped.
+ * Digesting rows that they return would be timed, so where these count every
+ * arm has an untimed pass for it after that round.
  */
 void
 rtb_session_round(RtbSession *s, RtbPassKind kind, int session, int round, int norder,
 				  const int *order)
 {
+	bool		last = kind == RTB_PASS_LAST;
+
 	for (int i = 0; i < norder; i++)
 	{
 		RtbPassRequest rq = {.kind = kind, .session = session, .round = round};
-		RtbPass    *pass;
-		RtbCheck   *check = NULL;
 
 		rq.arm = order[i] == RTB_CONTROL ? s->options.baseline : order[i];
 		rq.control = order[i] == RTB_CONTROL;
@@ -340,17 +357,15 @@ rtb_session_round(RtbSession *s, RtbPassKind kind, int session, int round, int n
 		if (s->at->failed[rq.arm])
 			continue;
 		if (kind == RTB_PASS_WARMUP)
-		{
 			rtb_session_warm_up(s, session, rq.arm);
-			continue;
-		}
-		/* digesting returned rows would be timed: untimed passes do it */
-		if (kind == RTB_PASS_LAST && s->at->check_mode != RTB_CHECK_RETURNED)
-			check = rtb_check_create(s->at->cxt);
-		rq.check = check;
-		pass = rtb_session_pass(s, &rq);
-		if (check != NULL && pass->sqlstate == NULL)
-			pass->digest = check->text;
-		rtb_session_emit(s, pass);
+		else
+			emit_round_pass(s, &rq, last && !s->at->check_returned);
+	}
+	for (int i = 0; last && s->at->check_returned && i < norder; i++)
+	{
+		RtbPassRequest rq = {.kind = RTB_PASS_CLOSING, .arm = order[i], .session = session};
+
+		if (order[i] != RTB_CONTROL && !s->at->failed[order[i]])
+			emit_round_pass(s, &rq, true);
 	}
 }
