@@ -43,7 +43,7 @@ typedef struct RtbSessionSink
 typedef struct RtbCheckPart
 {
 	const char *label;
-	const char *query;
+	bool		returned;		/* rows that the arm returned */
 	RtbDigest	digest;
 	Tuplestorestate *row_hashes;
 } RtbCheckPart;
@@ -85,7 +85,9 @@ typedef struct RtbSession
 	RtbCheckMode check_mode;
 	bool		check_returned; /* returned rows too */
 	int			leaked_locks;	/* by the discovery pass that ran last */
+	int			leaked_statements;	/* prepared by it and not deallocated */
 	bool		leaky;			/* some arm leaves session locks behind */
+	bool		suggested;		/* a check query, at some point */
 } RtbSession;
 
 /* one pass, asked for */
