@@ -165,19 +165,19 @@ rtb_check_take(RtbSession *s, RtbCheck *check, bool with_row_hashes)
 	ListCell   *lc;
 	int			nest;
 
-	if (s->check_mode == RTB_CHECK_RETURNED)
+	if (s->at->check_mode == RTB_CHECK_RETURNED)
 		return;
 	SetUserIdAndSecContext(s->userid, s->sec_context);
 	nest = rtb_digest_pin_settings();
 	rtb_set_local("row_security", "on");
-	if (s->check_mode == RTB_CHECK_QUERY)
+	if (s->at->check_mode == RTB_CHECK_QUERY)
 	{
-		rtb_set_local("search_path", s->fixture.path ? s->fixture.path : s->caller_path);
-		take_query(s, check, "check query", s->work->check_query, with_row_hashes);
+		rtb_set_local("search_path", s->at->fixture.path ? s->at->fixture.path : s->caller_path);
+		take_query(s, check, "check query", s->at->work->check_query, with_row_hashes);
 	}
 	else
 	{
-		foreach(lc, s->written)
+		foreach(lc, s->at->written)
 		{
 			const RtbRelation *rel = lfirst(lc);
 			char	   *query;

@@ -360,7 +360,7 @@ rtb_fixture_sweep(void)
 					  "       pg_catalog.regexp_matches(pg_catalog.obj_description(n.oid, 'pg_namespace'),"
 					  "         '^" SCRATCH_COMMENT "(\\d+) started at (\\d+)$') AS m"
 					  " WHERE n.nspname LIKE 'rtbench\\_scratch\\_%'"
-					  "   AND n.nspowner = current_user::regrole"
+					  "   AND n.nspowner = quote_ident(current_user)::regrole"
 					  "   AND NOT EXISTS (SELECT FROM pg_catalog.pg_stat_activity a"
 					  "         WHERE a.pid::text = m[1]"
 					  "           AND (a.backend_start IS NULL OR m[2] ="

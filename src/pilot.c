@@ -34,11 +34,10 @@
 #define RTB_VACUUM_LIMIT_BYTES	(INT64CONST(64) * 1024 * 1024)
 /* what a digest of the tables costs is measured on this many rows of each */
 #define RTB_FORECAST_ROWS	5000
+
 #define ROUNDING_PHRASE \
 	", in the last digits of floating-point values only: the order in which they are added decides; " \
 	"round them, as by round(x::numeric, 6), or add them as numeric"
-/* with kept plans: the choice between custom and generic falls at the sixth execution */
-#define RTB_KEPT_WARMUPS	6
 
 typedef struct Pilot
 {
@@ -77,14 +76,15 @@ note_counts(RtbSession *s, int arm, const RtbCounts *c)
 static void
 note_leaks(RtbSession *s, int arm)
 {
-	if (s->leaked_locks > 0)
+	if (s->at->leaked_locks > 0)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm,
 						 "side effect: %d session-level advisory lock%s the transaction (released by rtbench after each pass)",
-						 s->leaked_locks, s->leaked_locks == 1 ? " outlives" : "s outlive");
-	if (s->leaked_statements > 0)
+						 s->at->leaked_locks, s->at->leaked_locks == 1 ? " outlives" : "s outlive");
+	if (s->at->leaked_statements > 0)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm,
 						 "side effect: %d prepared statement%s the transaction (dropped by rtbench after each pass)",
-						 s->leaked_statements, s->leaked_statements == 1 ? " outlives" : "s outlive");
+						 s->at->leaked_statements,
+						 s->at->leaked_statements == 1 ? " outlives" : "s outlive");
 }
 
 static void
@@ -92,7 +92,7 @@ discover(Pilot *p)
 {
 	RtbSession *s = p->s;
 
-	for (int i = 0; i < s->narms; i++)
+	for (int i = 0; i < s->at->narms; i++)
 	{
 		RtbPassRequest rq = {.kind = RTB_PASS_DISCOVERY, .arm = i, .session = 1};
 		List	   *locked = NIL;
@@ -100,15 +100,15 @@ discover(Pilot *p)
 
 		rq.locked = &locked;
 		rq.counts = &p->counts[i];
-		s->leaked_locks = 0;
-		s->leaked_statements = 0;
+		s->at->leaked_locks = 0;
+		s->at->leaked_statements = 0;
 		rtb_session_emit(s, rtb_session_pass(s, &rq));
 		note_leaks(s, i);
-		if (s->failed[i])
+		if (s->at->failed[i])
 			continue;
 		note_counts(s, i, rq.counts);
 		p->wrote |= rq.counts->xids > 0;
-		old = MemoryContextSwitchTo(s->point_cxt);
+		old = MemoryContextSwitchTo(s->at->cxt);
 		p->locked = list_concat_unique_oid(p->locked, locked);
 		MemoryContextSwitchTo(old);
 	}
@@ -131,8 +131,8 @@ describe_written(Pilot *p)
 {
 	RtbSession *s = p->s;
 
-	MemoryContextSwitchTo(s->point_cxt);
-	s->written = rtb_written_describe(p->locked, s->fixture.schema, s->options.ignore_columns);
+	MemoryContextSwitchTo(s->at->cxt);
+	s->at->written = rtb_written_describe(p->locked, s->at->fixture.schema, s->options.ignore_columns);
 }
 
 /* ---- what is checked ---- */
@@ -147,13 +147,13 @@ choose_check(Pilot *p)
 
 	initStringInfo(&checked);
 	initStringInfo(&unreadable);
-	foreach(lc, s->written)
+	foreach(lc, s->at->written)
 	{
 		const RtbRelation *rel = lfirst(lc);
 
 		if (rel->relkind == RELKIND_SEQUENCE)
 		{
-			s->sequences_advanced |= rel->scratch;
+			s->at->sequences_advanced |= rel->scratch;
 			if (!rel->scratch)
 				rtb_session_find(s, RTB_FOUND_NOTE, -1,
 								 "advances sequence %s, which no rollback sets back", rel->label);
@@ -164,24 +164,24 @@ choose_check(Pilot *p)
 		else
 			appendStringInfo(&checked, "%s%s", checked.len ? ", " : "", rel->label);
 	}
-	if (s->work->check_query != NULL)
+	if (s->at->work->check_query != NULL)
 	{
-		s->check_mode = RTB_CHECK_QUERY;
+		s->at->check_mode = RTB_CHECK_QUERY;
 		resetStringInfo(&checked);
 		appendStringInfoString(&checked, "check query");
 	}
 	else if (checked.len > 0 || unreadable.len > 0)
 	{
-		s->check_mode = RTB_CHECK_TABLES;
+		s->at->check_mode = RTB_CHECK_TABLES;
 		if (s->options.ignore_columns != NIL)
 			appendStringInfoString(&checked, " (without the ignored columns)");
 		if (unreadable.len > 0)
 			rtb_session_find(s, RTB_FOUND_UNREADABLE, -1, "%s", unreadable.data);
 	}
 	else
-		s->check_mode = RTB_CHECK_RETURNED;
-	s->check_returned = s->check_mode == RTB_CHECK_RETURNED || s->options.compare_returned;
-	if (s->check_returned)
+		s->at->check_mode = RTB_CHECK_RETURNED;
+	s->at->check_returned = s->at->check_mode == RTB_CHECK_RETURNED || s->options.compare_returned;
+	if (s->at->check_returned)
 		appendStringInfo(&checked, "%sreturned rows", checked.len ? ", " : "");
 	rtb_session_find(s, RTB_FOUND_CHECKED, -1, "%s", checked.data);
 }
@@ -204,7 +204,7 @@ choose_cleaning(Pilot *p)
 						 "dead rows of earlier passes stay: no VACUUM inside the caller's transaction");
 		return;
 	}
-	foreach(lc, s->written)
+	foreach(lc, s->at->written)
 	{
 		const RtbRelation *rel = lfirst(lc);
 
@@ -221,7 +221,7 @@ choose_cleaning(Pilot *p)
 							 "not vacuumed between passes (%s): dead rows of earlier passes stay",
 							 s->options.vacuum == 0 ? "vacuum => false" : "above 64 MB; vacuum => true asks for it");
 	}
-	foreach(lc, s->written)
+	foreach(lc, s->at->written)
 	{
 		RtbRelation *rel = lfirst(lc);
 		MemoryContext old;
@@ -237,8 +237,8 @@ choose_cleaning(Pilot *p)
 							 "%s is not vacuumed between passes: the role does not own it", rel->label);
 			continue;
 		}
-		old = MemoryContextSwitchTo(s->point_cxt);
-		s->vacuumed = lappend(s->vacuumed, rel);
+		old = MemoryContextSwitchTo(s->at->cxt);
+		s->at->vacuumed = lappend(s->at->vacuumed, rel);
 		MemoryContextSwitchTo(old);
 	}
 }
@@ -250,10 +250,10 @@ tell_user(Pilot *p)
 	RtbSession *s = p->s;
 	StringInfoData buf;
 	ListCell   *lc;
-	int			passes = s->narms * (2 + s->options.rounds);
+	int			passes = s->at->narms * (2 + s->options.rounds);
 
 	initStringInfo(&buf);
-	foreach(lc, s->written)
+	foreach(lc, s->at->written)
 	{
 		const RtbRelation *rel = lfirst(lc);
 
@@ -261,7 +261,7 @@ tell_user(Pilot *p)
 			continue;
 		appendStringInfo(&buf, "%s%s, " INT64_FORMAT " kB, %s", buf.len ? "\n" : "",
 						 rel->label, rel->bytes / 1024,
-						 list_member_ptr(s->vacuumed, rel) ? "vacuumed before every pass"
+						 list_member_ptr(s->at->vacuumed, rel) ? "vacuumed before every pass"
 						 : "not vacuumed");
 	}
 	if (buf.len == 0)
@@ -281,13 +281,13 @@ forecast_digests(Pilot *p)
 {
 	RtbSession *s = p->s;
 	double		seconds = 0;
-	int			digests = 2 * s->narms + s->narms;
+	int			digests = 2 * s->at->narms + s->at->narms;
 	double		limit = s->options.budget_ms / 1000.0 / 10;
 	ListCell   *lc;
 
-	if (s->check_mode != RTB_CHECK_TABLES)
+	if (s->at->check_mode != RTB_CHECK_TABLES)
 		return;
-	foreach(lc, s->written)
+	foreach(lc, s->at->written)
 	{
 		const RtbRelation *rel = lfirst(lc);
 		RtbDigest	digest;
@@ -297,7 +297,7 @@ forecast_digests(Pilot *p)
 
 		if (rel->relkind == RELKIND_SEQUENCE || rel->unreadable != NULL || rel->tuples <= RTB_FORECAST_ROWS)
 			continue;
-		MemoryContextSwitchTo(s->point_cxt);
+		MemoryContextSwitchTo(s->at->cxt);
 		rtb_digest_init(&digest);
 		query = psprintf("SELECT %s FROM ONLY %s LIMIT %d", rel->columns ? rel->columns : "",
 						 rel->name, RTB_FORECAST_ROWS);
@@ -332,7 +332,7 @@ microseconds(int64 ns)
 static void
 emit_steps(RtbSession *s, int arm, RtbStepTimer *timers)
 {
-	int			n = rtb_arm_step_count(s->arms[arm]);
+	int			n = rtb_arm_step_count(s->at->arms[arm]);
 
 	for (int id = 1; id <= n; id++)
 	{
@@ -341,11 +341,11 @@ emit_steps(RtbSession *s, int arm, RtbStepTimer *timers)
 
 		if (t->calls == 0)
 			continue;
-		step.has_point = s->work->has_point;
-		step.point = s->work->point;
+		step.has_point = s->at->work->has_point;
+		step.point = s->at->work->point;
 		step.arm = arm;
 		step.step = id;
-		step.statement = rtb_arm_step(s->arms[arm], id)->text;
+		step.statement = rtb_arm_step(s->at->arms[arm], id)->text;
 		step.calls = t->calls;
 		step.first_ns = t->first_ns;
 		step.later_ns = rtb_time_sample_median(&t->later);
@@ -370,34 +370,19 @@ digested_pass(Pilot *p, int arm, RtbStepTimer *timers, bool with_row_hashes, boo
 	RtbPassRequest rq = {.kind = RTB_PASS_PILOT, .arm = arm, .session = 1};
 	RtbPass    *pass;
 
-	rq.check = rtb_check_create(s->point_cxt);
+	rq.check = rtb_check_create(s->at->cxt);
 	rq.with_row_hashes = with_row_hashes;
 	rq.timers = timers;
 	pass = rtb_session_pass(s, &rq);
 	if (pass->sqlstate == NULL)
 	{
 		/* what was not digested is not there: the judge must not take it for equal */
-		if (rq.check->parts != NIL || s->check_mode != RTB_CHECK_TABLES)
+		if (rq.check->parts != NIL || s->at->check_mode != RTB_CHECK_TABLES)
 			pass->digest = rq.check->text;
 	}
 	if (emit || pass->sqlstate != NULL)
 		rtb_session_emit(s, pass);
 	return pass->sqlstate == NULL ? rq.check : NULL;
-}
-
-static bool
-has_kept_plans(List *steps)
-{
-	ListCell   *lc;
-
-	foreach(lc, steps)
-	{
-		const RtbStep *step = lfirst(lc);
-
-		if (step->plans_kept || has_kept_plans(step->body))
-			return true;
-	}
-	return false;
 }
 
 static void
@@ -415,27 +400,20 @@ digest_arms(Pilot *p)
 {
 	RtbSession *s = p->s;
 
-	for (int i = 0; i < s->narms; i++)
+	for (int i = 0; i < s->at->narms; i++)
 	{
 		RtbStepTimer *timers;
 		MemoryContext old;
-		bool		kept = has_kept_plans(s->arms[i]->steps);
 
-		for (int n = 0; kept && n < RTB_KEPT_WARMUPS && !s->failed[i]; n++)
-		{
-			RtbPassRequest rq = {.kind = RTB_PASS_WARMUP, .arm = i, .session = 1};
-
-			rtb_session_emit(s, rtb_session_pass(s, &rq));
-		}
-		if (!s->failed[i])
+		if (!s->at->failed[i])
 			p->first[i] = digested_pass(p, i, NULL, false, true);
-		if (s->failed[i])
+		if (s->at->failed[i])
 			continue;
-		old = MemoryContextSwitchTo(s->point_cxt);
-		timers = rtb_step_timers_create(rtb_arm_step_count(s->arms[i]));
+		old = MemoryContextSwitchTo(s->at->cxt);
+		timers = rtb_step_timers_create(rtb_arm_step_count(s->at->arms[i]));
 		MemoryContextSwitchTo(old);
 		p->second[i] = digested_pass(p, i, timers, false, true);
-		if (s->failed[i])
+		if (s->at->failed[i])
 			continue;
 		emit_steps(s, i, timers);
 		pfree(timers);
@@ -470,15 +448,15 @@ compare_arms(Pilot *p)
 	RtbSession *s = p->s;
 	int			base = s->options.baseline;
 
-	if (s->failed[base])
+	if (s->at->failed[base])
 		return;
-	for (int i = 0; i < s->narms; i++)
+	for (int i = 0; i < s->at->narms; i++)
 	{
 		RtbDifference *difference;
 		uint64		only_arm;
 		uint64		only_base;
 
-		if (i == base || s->failed[i] || rtb_check_equal(p->second[i], p->second[base]))
+		if (i == base || s->at->failed[i] || rtb_check_equal(p->second[i], p->second[base]))
 			continue;
 		/* what an arm does not have twice alike is no difference between arms */
 		difference = rtb_difference(p->second[i], p->second[base],
@@ -493,7 +471,7 @@ compare_arms(Pilot *p)
 			rtb_session_find(s, RTB_FOUND_DIFFERENT, i,
 							 "differs from the baseline (%s): rows only in %s: " UINT64_FORMAT
 							 ", only in %s: " UINT64_FORMAT, difference->text,
-							 s->arms[i]->name, only_arm, s->arms[base]->name, only_base);
+							 s->at->arms[i]->name, only_arm, s->at->arms[base]->name, only_base);
 		else
 			rtb_session_find(s, RTB_FOUND_DIFFERENT, i, "differs from the baseline (%s)",
 							 difference->text);
@@ -546,15 +524,15 @@ suggest_check_query(Pilot *p)
 	int			tables = 0;
 	ListCell   *lc;
 
-	if (s->check_mode != RTB_CHECK_TABLES || check == NULL)
+	if (s->at->check_mode != RTB_CHECK_TABLES || check == NULL)
 		return;
-	for (int i = 0; i < s->narms; i++)
+	for (int i = 0; i < s->at->narms; i++)
 		unstable = list_concat(unstable, p->unstable[i]);
-	foreach(lc, s->written)
+	foreach(lc, s->at->written)
 		tables += ((RtbRelation *) lfirst(lc))->relkind != RELKIND_SEQUENCE;
 	initStringInfo(&query);
 	initStringInfo(&names);
-	foreach(lc, s->written)
+	foreach(lc, s->at->written)
 	{
 		const RtbRelation *rel = lfirst(lc);
 
@@ -569,7 +547,7 @@ suggest_check_query(Pilot *p)
 				(errmsg("%s: %s", what, names.data),
 				 errhint("Compare without them: check_query => %s", quote_literal_cstr(query.data))));
 	s->suggested = true;
-	for (int i = 0; i < s->narms; i++)
+	for (int i = 0; i < s->at->narms; i++)
 	{
 		if (p->unstable[i] != NIL)
 			rtb_session_find(s, RTB_FOUND_NOTE, i, "%s: %s; compare with check_query => %s",
@@ -584,14 +562,14 @@ suggest_check_query(Pilot *p)
 void
 rtb_session_pilot(RtbSession *s)
 {
-	MemoryContext old = MemoryContextSwitchTo(s->point_cxt);
+	MemoryContext old = MemoryContextSwitchTo(s->at->cxt);
 	Pilot	   *p = palloc0(sizeof(Pilot));
 
 	p->s = s;
-	p->first = palloc0(sizeof(RtbCheck *) * s->narms);
-	p->second = palloc0(sizeof(RtbCheck *) * s->narms);
-	p->unstable = palloc0(sizeof(List *) * s->narms);
-	p->counts = palloc0(sizeof(RtbCounts) * s->narms);
+	p->first = palloc0(sizeof(RtbCheck *) * s->at->narms);
+	p->second = palloc0(sizeof(RtbCheck *) * s->at->narms);
+	p->unstable = palloc0(sizeof(List *) * s->at->narms);
+	p->counts = palloc0(sizeof(RtbCounts) * s->at->narms);
 	discover(p);
 	in_transaction(s, describe_written, p);
 	choose_check(p);
