@@ -76,9 +76,11 @@ returned_startup(DestReceiver *self, int operation, TupleDesc desc)
 	if (r->current == NULL)
 	{
 		RtbCheckPart *part = add_part(r->check,
-									  psprintf("returned rows of %d columns", desc->natts),
+									  psprintf("returned rows of %d column%s", desc->natts,
+											   desc->natts == 1 ? "" : "s"),
 									  r->with_row_hashes);
 
+		part->returned = true;
 		r->current = rtb_digest_receiver(&part->digest, part->row_hashes);
 		r->widths = lappend_int(r->widths, desc->natts);
 		r->receivers = lappend(r->receivers, r->current);
@@ -206,6 +208,9 @@ rtb_check_finish(RtbCheck *check)
 	{
 		const RtbCheckPart *part = lfirst(lc);
 
+		/* a statement that returned no row is as good as none */
+		if (part->returned && part->digest.rows == 0)
+			continue;
 		rtb_digest_combine(&total, part->label, &part->digest);
 	}
 	check->text = rtb_digest_text(&total);
@@ -231,8 +236,12 @@ rtb_check_free(RtbCheck *check)
 	}
 }
 
-static RtbCheckPart *
-find_part(const RtbCheck *check, const char *label)
+/*
+ * rtb_check_part
+ *		The part of a label, NULL if there is none.
+ */
+RtbCheckPart *
+rtb_check_part(const RtbCheck *check, const char *label)
 {
 	ListCell   *lc;
 
@@ -252,65 +261,6 @@ rtb_check_equal(const RtbCheck *a, const RtbCheck *b)
 	return strcmp(a->text, b->text) == 0;
 }
 
-static void
-describe_part(StringInfo buf, const RtbCheckPart *a, const RtbCheckPart *b)
-{
-	uint64		rows_a = a ? a->digest.rows : 0;
-	uint64		rows_b = b ? b->digest.rows : 0;
-	const char *label = a ? a->label : b->label;
-
-	if (a && b && rtb_digest_equal(&a->digest, &b->digest))
-		return;
-	appendStringInfo(buf, "%s%s: ", buf->len ? "; " : "", label);
-	if (rows_a != rows_b)
-		appendStringInfo(buf, UINT64_FORMAT " rows against " UINT64_FORMAT, rows_a, rows_b);
-	else if (a && b)
-		appendStringInfo(buf, "columns %s", rtb_digest_differing_columns(&a->digest, &b->digest));
-}
-
-/*
- * rtb_check_difference
- *		In which parts, and there in which columns, two checks differ; empty
- *		if they don't.
- */
-char *
-rtb_check_difference(const RtbCheck *a, const RtbCheck *b)
-{
-	StringInfoData buf;
-	ListCell   *lc;
-
-	initStringInfo(&buf);
-	foreach(lc, a->parts)
-	{
-		const RtbCheckPart *part = lfirst(lc);
-
-		describe_part(&buf, part, find_part(b, part->label));
-	}
-	foreach(lc, b->parts)
-	{
-		const RtbCheckPart *part = lfirst(lc);
-
-		if (find_part(a, part->label) == NULL)
-			describe_part(&buf, NULL, part);
-	}
-	return buf.data;
-}
-
-/*
- * rtb_check_differing_columns
- *		Names of the columns of one part that differ, NIL if none does.
- */
-List *
-rtb_check_differing_columns(const RtbCheck *a, const RtbCheck *b, const char *label)
-{
-	const RtbCheckPart *pa = find_part(a, label);
-	const RtbCheckPart *pb = find_part(b, label);
-
-	if (pa == NULL || pb == NULL || rtb_digest_equal(&pa->digest, &pb->digest))
-		return NIL;
-	return rtb_digest_differing_list(&pa->digest, &pb->digest);
-}
-
 /*
  * rtb_check_count_alone
  *		How many rows each side has alone, over all parts that differ.
@@ -327,7 +277,7 @@ rtb_check_count_alone(RtbCheck *a, RtbCheck *b, uint64 *only_a, uint64 *only_b)
 	foreach(lc, a->parts)
 	{
 		RtbCheckPart *part = lfirst(lc);
-		RtbCheckPart *other = find_part(b, part->label);
+		RtbCheckPart *other = rtb_check_part(b, part->label);
 		uint64		alone = 0;
 		uint64		alone_other = 0;
 
@@ -342,7 +292,7 @@ rtb_check_count_alone(RtbCheck *a, RtbCheck *b, uint64 *only_a, uint64 *only_b)
 	{
 		const RtbCheckPart *part = lfirst(lc);
 
-		if (find_part(a, part->label) == NULL)
+		if (rtb_check_part(a, part->label) == NULL)
 			*only_b += part->digest.rows;
 	}
 }

@@ -55,6 +55,7 @@ warn_failed(RtbCollector *c, const RtbPass *pass)
 			 ? errdetail("SQLSTATE %s in step %d, statement " INT64_FORMAT " of the pass.",
 						 pass->sqlstate, pass->failed_step, pass->failed_statement)
 			 : errdetail("SQLSTATE %s before the arm's first step.", pass->sqlstate),
+			 pass->hint != NULL ? errhint("%s", pass->hint) :
 			 strcmp(pass->sqlstate, "2D000") == 0
 			 ? errhint("This arm controls transactions itself, and a pass is one transaction that is rolled back: compare the same work without COMMIT and ROLLBACK.")
 			 : 0));
@@ -74,6 +75,7 @@ keep_pass(void *arg, const RtbPass *pass)
 	kept->returned = copy_text(pass->returned);
 	kept->sqlstate = copy_text(pass->sqlstate);
 	kept->message = copy_text(pass->message);
+	kept->hint = copy_text(pass->hint);
 	c->run->passes = lappend(c->run->passes, kept);
 	if (kept->sqlstate != NULL)
 	{

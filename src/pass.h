@@ -69,6 +69,7 @@ typedef struct RtbPass
 	/* failure: sqlstate NULL unless the arm failed in this pass */
 	char	   *sqlstate;
 	char	   *message;
+	char	   *hint;			/* told at once, not kept; or NULL */
 	int32		failed_step;		/* RtbStep.id */
 	int64		failed_statement;	/* ordinal of the sent statement in the pass */
 } RtbPass;

@@ -83,6 +83,20 @@ drop_prepared(List *before)
 		DropPreparedStatement(strVal(lfirst(lc)), false);
 }
 
+/* statements prepared since then; in any state outside an aborted transaction */
+static int
+count_prepared(RtbSession *s, List *before)
+{
+	MemoryContext old = CurrentMemoryContext;
+	int			n;
+
+	s->transport->begin();
+	n = list_length(list_difference(rtb_prepared_statements(), before));
+	s->transport->rollback();
+	MemoryContextSwitchTo(old);
+	return n;
+}
+
 /* what a rollback leaves: session locks, prepared statements, currval() */
 static void
 release_survivors(RtbSession *s, const RtbPassRequest *rq, List *locks_before,
@@ -96,6 +110,8 @@ release_survivors(RtbSession *s, const RtbPassRequest *rq, List *locks_before,
 			s->at->leaked_locks = released;
 		s->at->leaky |= released > 0;
 	}
+	if (rq->locked != NULL)
+		s->at->leaked_statements = count_prepared(s, prepared_before);
 	if (s->options.own_transactions)
 	{
 		LockReleaseAll(USER_LOCKMETHOD, true);
@@ -227,7 +243,10 @@ note_failure(RtbSession *s, RtbPass *pass, const ErrorData *edata, PassStage sta
 		pass->message = psprintf("pass took longer than pass_timeout (" INT64_FORMAT " ms)",
 								 s->options.pass_timeout_ms);
 	else
+	{
 		pass->message = pstrdup(edata->message ? edata->message : "unknown error");
+		pass->hint = edata->hint ? pstrdup(edata->hint) : NULL;
+	}
 	pass->failed_step = stage == STAGE_ARM ? run->step : 0;
 	pass->failed_statement = stage == STAGE_ARM ? run->statement_no : 0;
 	s->at->failed[pass->arm] = true;

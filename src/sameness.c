@@ -325,6 +325,21 @@ rtb_cell_check(RtbCell *cell, double empty_statement_ns, bool ended)
 	check_times(cell, empty_statement_ns);
 }
 
+static bool
+is_unstable(const RtbCell *cell)
+{
+	ListCell   *lc;
+
+	foreach(lc, cell->run->findings)
+	{
+		const RtbFinding *finding = lfirst(lc);
+
+		if (finding->kind == RTB_FOUND_UNSTABLE && rtb_cell_finding(cell, finding))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Why an arm cannot be compared with the baseline although it may agree with
  * itself: list of char *, NIL if it can.
@@ -347,7 +362,9 @@ rtb_cells_differ(const RtbCell *baseline, const RtbCell *arm)
 		if (finding->kind == RTB_FOUND_DIFFERENT && rtb_cell_finding(arm, finding))
 			reasons = lappend(reasons, finding->detail);
 	}
-	if (reasons == NIL && mine && other && strcmp(mine, other) != 0)
+	/* what does not even agree with itself is told so already */
+	if (reasons == NIL && mine && other && strcmp(mine, other) != 0 &&
+		!is_unstable(arm) && !is_unstable(baseline))
 		reasons = list_make1(psprintf("digest %s differs from %s of the baseline", mine, other));
 	if (baseline->reasons)
 		reasons = lappend(reasons, psprintf("the baseline \"%s\" is not comparable: %s", name,

@@ -43,7 +43,7 @@ typedef struct RtbSessionSink
 typedef struct RtbCheckPart
 {
 	const char *label;
-	const char *query;
+	bool		returned;		/* rows that the arm returned */
 	RtbDigest	digest;
 	Tuplestorestate *row_hashes;
 } RtbCheckPart;
@@ -78,6 +78,7 @@ typedef struct RtbPoint
 	RtbCheckMode check_mode;
 	bool		check_returned; /* returned rows too */
 	int			leaked_locks;	/* by the discovery pass that ran last */
+	int			leaked_statements;	/* prepared by it and not deallocated */
 	bool		leaky;			/* some arm leaves session locks behind */
 	int64		check_ns;		/* what the dearest digest took */
 	bool		keeper;			/* this session keeps the fixture and drops it */
@@ -94,6 +95,7 @@ typedef struct RtbSession
 	char	   *caller_path;	/* search_path before any pass */
 	List	   *points;			/* of RtbPoint *, NULL where left */
 	RtbPoint   *at;				/* the one that passes run at */
+	bool		suggested;		/* a check query, at some point */
 } RtbSession;
 
 /* one pass, asked for */
