@@ -139,11 +139,15 @@ CREATE POLICY change_own ON rtbench.arm_definitions
 GRANT USAGE ON SCHEMA rtbench TO PUBLIC;
 GRANT SELECT, INSERT, UPDATE, DELETE ON rtbench.scenario_definitions, rtbench.arm_definitions TO PUBLIC;
 
--- a dump keeps what roles defined; the built-in ones come with the extension
-SELECT pg_extension_config_dump('rtbench.scenario_definitions', 'WHERE NOT builtin');
+-- A dump keeps what roles defined; the built-in ones come with the extension.
+-- What a dropped role left stays behind: it has a number for an owner, which
+-- may be another role where the dump is restored.
+SELECT pg_extension_config_dump('rtbench.scenario_definitions',
+	'WHERE NOT builtin AND owner::pg_catalog.oid IN (SELECT oid FROM pg_catalog.pg_roles)');
 SELECT pg_extension_config_dump('rtbench.scenario_definitions_id_seq', '');
 SELECT pg_extension_config_dump('rtbench.arm_definitions',
-	'WHERE scenario IN (SELECT id FROM rtbench.scenario_definitions WHERE NOT builtin)');
+	'WHERE scenario IN (SELECT id FROM rtbench.scenario_definitions
+						WHERE NOT builtin AND owner::pg_catalog.oid IN (SELECT oid FROM pg_catalog.pg_roles))');
 
 CREATE VIEW rtbench.scenarios WITH (security_invoker) AS
 	SELECT CASE WHEN d.builtin OR d.owner = quote_ident(current_user)::regrole THEN d.name
@@ -536,6 +540,96 @@ COMMENT ON FUNCTION rtbench.compare(text[], text, text, bigint[], jsonb, text, t
 --
 -- Built-in scenarios
 --
+INSERT INTO rtbench.scenario_definitions (id, builtin, name, swept, points, parameters, description, setup)
+VALUES (1, true, 'delete_tree', 'blocks', '{250,500,1000,2000,4000}',
+	'{"other_documents": 100, "blocks_of_others": 100}',
+	'Delete a document with its blocks, each with one attribute, out of a table of other documents. '
+	'The foreign keys are declared ON DELETE CASCADE for every arm, so that all arms run on the same schema '
+	'and must leave the same rows: the server checks each deleted document and block for rows that refer to it, '
+	'and where an arm deleted the children first, its cascade finds none.',
+$setup$
+CREATE TABLE documents (
+	id bigint PRIMARY KEY,
+	title text NOT NULL
+);
+CREATE TABLE blocks (
+	id bigint PRIMARY KEY,
+	document_id bigint NOT NULL,
+	place int NOT NULL,
+	body text NOT NULL
+);
+CREATE TABLE attributes (
+	id bigint PRIMARY KEY,
+	block_id bigint NOT NULL,
+	name text NOT NULL,
+	value text NOT NULL
+);
+
+-- document 1 is the one under test
+INSERT INTO documents
+	SELECT d, 'document ' || d FROM generate_series(1, 1 + :other_documents) d;
+INSERT INTO blocks
+	SELECT row_number() OVER (ORDER BY d, place), d, place, repeat('text ', 20)
+	FROM generate_series(1, 1 + :other_documents) d,
+		 LATERAL generate_series(1, CASE d WHEN 1 THEN :blocks ELSE :blocks_of_others END) place;
+INSERT INTO attributes
+	SELECT id, id, 'style', 'paragraph ' || place FROM blocks;
+
+CREATE INDEX blocks_document_id_idx ON blocks (document_id);
+CREATE INDEX attributes_block_id_idx ON attributes (block_id);
+ALTER TABLE blocks ADD FOREIGN KEY (document_id) REFERENCES documents ON DELETE CASCADE;
+ALTER TABLE attributes ADD FOREIGN KEY (block_id) REFERENCES blocks ON DELETE CASCADE;
+$setup$);
+
+INSERT INTO rtbench.arm_definitions (scenario, "position", document) VALUES
+	(1, 1, rtbench.arm('row_at_a_time', steps => ARRAY[
+		rtbench.foreach(
+			'SELECT a.id FROM attributes a JOIN blocks b ON b.id = a.block_id WHERE b.document_id = 1',
+			'DELETE FROM attributes WHERE id = $1'),
+		rtbench.foreach(
+			'SELECT id FROM blocks WHERE document_id = 1',
+			'DELETE FROM blocks WHERE id = $1'),
+		rtbench.step('DELETE FROM documents WHERE id = 1')],
+		description => 'as an ORM does it: load the ids of each level, then one DELETE a row')),
+	(1, 2, rtbench.arm('do_block', steps => ARRAY[$do$DO $$
+DECLARE
+	r record;
+BEGIN
+	FOR r IN SELECT a.id FROM attributes a JOIN blocks b ON b.id = a.block_id WHERE b.document_id = 1 LOOP
+		DELETE FROM attributes WHERE id = r.id;
+	END LOOP;
+	FOR r IN SELECT id FROM blocks WHERE document_id = 1 LOOP
+		DELETE FROM blocks WHERE id = r.id;
+	END LOOP;
+	DELETE FROM documents WHERE id = 1;
+END
+$$$do$],
+		description => 'the same statements in a DO block: one round trip')),
+	(1, 3, rtbench.arm('set_based', steps => ARRAY[
+		'DELETE FROM attributes a USING blocks b WHERE b.id = a.block_id AND b.document_id = 1',
+		'DELETE FROM blocks WHERE document_id = 1',
+		'DELETE FROM documents WHERE id = 1'],
+		description => 'one DELETE a level')),
+	(1, 4, rtbench.arm('any_array', steps => ARRAY[
+		rtbench.foreach(
+			'SELECT array_agg(a.id) FROM attributes a JOIN blocks b ON b.id = a.block_id WHERE b.document_id = 1',
+			'DELETE FROM attributes WHERE id = ANY ($1)'),
+		rtbench.foreach(
+			'SELECT array_agg(id) FROM blocks WHERE document_id = 1',
+			'DELETE FROM blocks WHERE id = ANY ($1)'),
+		rtbench.step('DELETE FROM documents WHERE id = 1')],
+		description => 'load the ids of each level, then one DELETE a level with all of them')),
+	(1, 5, rtbench.arm('one_statement', steps => ARRAY[
+'WITH deleted_attributes AS (
+	DELETE FROM attributes a USING blocks b WHERE b.id = a.block_id AND b.document_id = 1
+), deleted_blocks AS (
+	DELETE FROM blocks WHERE document_id = 1
+)
+DELETE FROM documents WHERE id = 1'],
+		description => 'all three in one statement')),
+	(1, 6, rtbench.arm('on_delete_cascade', steps => ARRAY[
+		'DELETE FROM documents WHERE id = 1'],
+		description => 'delete the document; the foreign keys do the rest'));
 
 --
 -- Privileges

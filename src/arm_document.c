@@ -20,10 +20,8 @@
 
 #include "access/htup_details.h"
 #include "miscadmin.h"
-#include "parser/parse_type.h"
 
 #include "arm_document.h"
-#include "compat.h"
 #include "json_access.h"
 #include "script.h"
 
@@ -107,6 +105,14 @@ rtb_check_name(const char *name, const char *what)
 						 "it must mean the same in an array.")));
 }
 
+/* show errors of a blanked text in the text as written: positions are the same */
+static void
+written_text_callback(void *arg)
+{
+	if (getinternalerrposition() > 0)
+		internalerrquery((const char *) arg);
+}
+
 /*
  * Make a text ready to be split: parameters filled in or, where they are only
  * checked, blanked.  Throws syntax errors and refusals.
@@ -114,15 +120,24 @@ rtb_check_name(const char *name, const char *what)
 char *
 rtb_text_prepare(const char *text, const RtbTextRules *rules)
 {
+	ErrorContextCallback callback;
 	char	   *ready;
 
 	if (rules->mode == RTB_TEXT_NAMES)
 		rtb_script_check_names(text, rules->known);
 	if (rules->mode == RTB_TEXT_FILL)
+	{
 		ready = rtb_script_fill(text, rules->values);
-	else
-		ready = rtb_script_blank(text);
+		rtb_script_refuse(ready);
+		return ready;
+	}
+	ready = rtb_script_blank(text);
+	callback.callback = written_text_callback;
+	callback.arg = unconstify(char *, text);
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
 	rtb_script_refuse(ready);
+	error_context_stack = callback.previous;
 	return ready;
 }
 
@@ -194,7 +209,7 @@ get_types(JsonbContainer *object, int nparams)
 	ListCell   *lc;
 
 	foreach(lc, types)
-		(void) RTB_PARSE_TYPE_NAME(lfirst(lc));
+		rtb_script_check_type(lfirst(lc));
 	if (list_length(types) > nparams)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

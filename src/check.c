@@ -265,7 +265,7 @@ describe_part(StringInfo buf, const RtbCheckPart *a, const RtbCheckPart *b)
 	if (rows_a != rows_b)
 		appendStringInfo(buf, UINT64_FORMAT " rows against " UINT64_FORMAT, rows_a, rows_b);
 	else if (a && b)
-		appendStringInfo(buf, "%s", rtb_digest_differing_columns(&a->digest, &b->digest));
+		appendStringInfo(buf, "columns %s", rtb_digest_differing_columns(&a->digest, &b->digest));
 }
 
 /*

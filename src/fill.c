@@ -34,6 +34,9 @@ typedef struct Reference
 	char	   *name;
 } Reference;
 
+/* so many raw names of a text are tried as names and as numbers */
+#define MAX_GUESSED 8
+
 static char *fill(const char *text, Jsonb *parameters, bool in_body);
 
 /* psql's characters of a variable's name; a digit doesn't begin one */
@@ -171,20 +174,14 @@ rtb_script_check_names(const char *text, List *known)
 	}
 }
 
-/*
- * A copy of the text in which the colon of each parameter is a space: it
- * parses as SQL, and every position in it is the position in the text.
- */
-char *
-rtb_script_blank(const char *text)
+/* all parameters of a text: list of Reference * */
+static List *
+find_references(const char *text)
 {
-	char	   *blanked = pstrdup(text);
+	List	   *refs = NIL;
 	int			ntokens;
-	RtbToken   *tokens;
+	RtbToken   *tokens = rtb_script_tokens(text, &ntokens);
 
-	if (strchr(text, ':') == NULL)
-		return blanked;
-	tokens = rtb_script_tokens(text, &ntokens);
 	for (int t = 0; t + 1 < ntokens; t++)
 	{
 		Reference	ref;
@@ -192,9 +189,75 @@ rtb_script_blank(const char *text)
 		if (tokens[t].code != ':' || !read_reference(text, &tokens[t], &ref))
 			continue;
 		check_reference_alone(text, &ref, &tokens[t + 1]);
-		blanked[ref.start] = ' ';
+		refs = lappend(refs, memcpy(palloc(sizeof(ref)), &ref, sizeof(ref)));
+	}
+	return refs;
+}
+
+/* blank the parameters of a text: the n-th raw name is a number if bit n is set */
+static char *
+blank_as(const char *text, List *refs, List *raw_names, uint32 numbers)
+{
+	char	   *blanked = pstrdup(text);
+	ListCell   *lc;
+
+	foreach(lc, refs)
+	{
+		Reference  *ref = lfirst(lc);
+		int			n = 0;
+
+		blanked[ref->start] = ' ';
+		if (ref->style != 0)
+			continue;
+		while (strcmp(list_nth(raw_names, n), ref->name) != 0)
+			n++;
+		if (n < MAX_GUESSED && (numbers & ((uint32) 1 << n)) != 0)
+		{
+			memset(blanked + ref->start, ' ', ref->end - ref->start);
+			blanked[ref->start] = '1';
+		}
 	}
 	return blanked;
+}
+
+/*
+ * A copy of the text, of the same length, that has no parameters: it parses as
+ * SQL, and every position in it is the position in the text.  A raw :name
+ * becomes a name or a number, whichever makes the text parse (LIMIT takes
+ * either, varchar(:n) and FROM :t don't).  If nothing does, the text with
+ * names is returned: whoever parses it will find the error.
+ */
+char *
+rtb_script_blank(const char *text)
+{
+	List	   *refs = NIL;
+	List	   *raw_names = NIL;
+	uint32		combinations;
+	ListCell   *lc;
+
+	if (strchr(text, ':') != NULL)
+		refs = find_references(text);
+	foreach(lc, refs)
+	{
+		Reference  *ref = lfirst(lc);
+
+		if (ref->style == 0 && !is_known(raw_names, ref->name))
+			raw_names = lappend(raw_names, ref->name);
+	}
+	if (raw_names != NIL)
+	{
+		combinations = (uint32) 1 << Min(list_length(raw_names), MAX_GUESSED);
+		for (uint32 numbers = 0; numbers < combinations; numbers++)
+		{
+			char	   *blanked = blank_as(text, refs, raw_names, numbers);
+
+			CHECK_FOR_INTERRUPTS();
+			if (rtb_script_parses(blanked))
+				return blanked;
+			pfree(blanked);
+		}
+	}
+	return blank_as(text, refs, raw_names, 0);
 }
 
 /* does it read as one number, as the scanner has numbers? */

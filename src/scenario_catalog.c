@@ -138,8 +138,9 @@ usable_names(void)
 	Lookup		query;
 	char	   *names = NULL;
 
-	query = start_query("SELECT string_agg(quote_ident(scenario), ', ' ORDER BY builtin, scenario) "
-						"FROM rtbench.scenarios", 0, NULL, NULL, NULL);
+	query = start_query("SELECT string_agg('\"' || scenario || '\"', ', ' "
+						"ORDER BY builtin, scenario COLLATE \"C\") FROM rtbench.scenarios",
+						0, NULL, NULL, NULL);
 	if (SPI_processed == 1)
 		names = row_text(query, 0, 1);
 	finish_query(query);
@@ -159,7 +160,7 @@ scenario_not_found(const char *given, const char *name, bool qualified)
 	if (!qualified)
 	{
 		query = start_query("SELECT owner FROM rtbench.scenario_definitions "
-							"WHERE name = $1 AND NOT builtin ORDER BY owner::text LIMIT 1",
+							"WHERE name = $1 AND NOT builtin ORDER BY owner::text COLLATE \"C\" LIMIT 1",
 							1, types, values, NULL);
 		if (SPI_processed == 1)
 			owner = row_text(query, 0, 1);

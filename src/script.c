@@ -15,10 +15,13 @@
 #include "miscadmin.h"
 #include "mb/pg_wchar.h"
 #include "nodes/parsenodes.h"
+#include "parser/parse_type.h"
 #include "parser/parser.h"
 #include "parser/scanner.h"
 #include "parser/scansup.h"
+#include "utils/memutils.h"
 
+#include "compat.h"
 #include "script.h"
 
 /* a position that the parser reports is one in this text */
@@ -69,6 +72,61 @@ rtb_script_parse(const char *text)
 				 errmsg("there is no statement in the text"),
 				 errhint("White space and comments alone do nothing: write at least one SQL statement.")));
 	return trees;
+}
+
+/* an error about the text, not one of memory or stack? */
+static bool
+is_about_text(int code)
+{
+	return ERRCODE_TO_CATEGORY(code) == ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION ||
+		ERRCODE_TO_CATEGORY(code) == ERRCODE_DATA_EXCEPTION ||
+		code == ERRCODE_FEATURE_NOT_SUPPORTED;
+}
+
+/*
+ * Does the text parse?  Its errors are swallowed: the parser holds nothing but
+ * memory, which is freed.  Everything else is thrown.
+ */
+bool
+rtb_script_parses(const char *text)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext context = AllocSetContextCreate(caller, "rtbench trial parse",
+												  ALLOCSET_DEFAULT_SIZES);
+	volatile bool parses = true;
+
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		(void) raw_parser(text, RAW_PARSE_DEFAULT);
+	}
+	PG_CATCH();
+	{
+		if (!is_about_text(geterrcode()))
+			PG_RE_THROW();
+		FlushErrorState();
+		parses = false;
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(context);
+	return parses;
+}
+
+/*
+ * Error unless the text is a type's name.  Only its syntax is read.
+ */
+void
+rtb_script_check_type(const char *name)
+{
+	ErrorContextCallback callback;
+
+	callback.callback = script_error_callback;
+	callback.arg = unconstify(char *, name);
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
+	(void) RTB_PARSE_TYPE_NAME(name);
+	error_context_stack = callback.previous;
 }
 
 /*

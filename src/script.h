@@ -34,6 +34,10 @@ typedef struct RtbToken
 extern List *rtb_script_split(const char *text);
 /* its raw parse trees: list of RawStmt *, never empty */
 extern List *rtb_script_parse(const char *text);
+/* does it parse? */
+extern bool rtb_script_parses(const char *text);
+/* error unless it is a type's name */
+extern void rtb_script_check_type(const char *name);
 /* its tokens */
 extern RtbToken *rtb_script_tokens(const char *text, int *count);
 /* highest $n */
@@ -43,7 +47,7 @@ extern int	rtb_script_errposition(const char *text, int offset);
 
 /* fill.c: :name, :'name', :"name" replaced from a jsonb object of values */
 extern char *rtb_script_fill(const char *text, Jsonb *parameters);
-/* the text with each parameter's colon blanked: parses, and positions stay true */
+/* the text without its parameters: parses, and positions stay true */
 extern char *rtb_script_blank(const char *text);
 /* error if the text names a parameter that is not among these (list of char *) */
 extern void rtb_script_check_names(const char *text, List *known);

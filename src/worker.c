@@ -1,31 +1,26 @@
 /*
  * worker.c
- *	  The caller's side of a worker: starts it, asks it, waits for it, ends it.
+ *	  The caller's side of a worker: asks it, waits for it, ends it.
  *
- * A worker belongs to the resource owner that was current when it was started:
- * its dynamic shared memory segment does, and when that goes, with the end of a
- * (sub)transaction or of the process, the worker is told to terminate.
+ * Every wait is one of two kinds.  An ordinary one is interrupted by whatever
+ * interrupts a statement, and reports what the worker reports.  A quiet one is
+ * for the time after that: it throws nothing and ends at a deadline.
  *
- * Memory: everything of a worker is in a context of its own below
- * TopMemoryContext, since it has to be there when the resource owner is
- * released; the segment's detach callback deletes it.
+ * Memory: replies are handed over in a buffer of the worker; an error that is
+ * thrown lies in the context that was current when the request was made.
  */
 #include "postgres.h"
 
 #include <signal.h>
 
-#include "access/xact.h"
 #include "libpq/pqmq.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "storage/dsm.h"
-#include "storage/ipc.h"
 #include "storage/latch.h"
-#include "storage/proc.h"
 #include "storage/shm_mq.h"
-#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 #include "worker.h"
@@ -36,26 +31,6 @@
 #define CANCEL_INTERVAL		250		/* ms between signals to cancel */
 #define EXIT_TIME			10000	/* ms for a worker to leave by itself */
 #define TERMINATE_TIME		5000	/* ms for a worker told to terminate */
-
-typedef enum RtbWorkerState
-{
-	RTB_WORKER_BUSY,			/* starting, or a request is running */
-	RTB_WORKER_READY,
-	RTB_WORKER_LOST				/* it is gone, or nothing more can be sent to it */
-} RtbWorkerState;
-
-struct RtbWorker
-{
-	MemoryContext context;
-	dsm_segment *seg;
-	RtbWireHeader *header;
-	BackgroundWorkerHandle *handle;
-	shm_mq_handle *requests;
-	shm_mq_handle *replies;
-	StringInfoData body;		/* of the reply being handed over */
-	RtbWorkerState state;
-	int			pid;			/* 0 until known */
-};
 
 /* one request, or the wait for the rest of one */
 typedef struct RtbExchange
@@ -70,126 +45,6 @@ typedef struct RtbExchange
 	bool		cancel;			/* tell the worker to cancel, time and again */
 	TimestampTz deadline;
 } RtbExchange;
-
-/*
- * The segment goes: so does the worker, and what we know of it.  Runs after the
- * queues' own callbacks, which were registered later.
- */
-static void
-on_segment_detach(dsm_segment *seg, Datum arg)
-{
-	RtbWorker  *worker = (RtbWorker *) DatumGetPointer(arg);
-
-	/* does nothing to a worker that has ended */
-	if (worker->handle != NULL)
-		TerminateBackgroundWorker(worker->handle);
-	MemoryContextDelete(worker->context);
-}
-
-/*
- * Who the worker is to be.  Inside a SECURITY DEFINER function it is the
- * function's owner and nobody else: a session that could go back to the role
- * that called the function would give the owner that role's rights.
- */
-static void
-describe_caller(RtbWireHeader *header)
-{
-	Oid			user;
-	int			context;
-
-	GetUserIdAndSecContext(&user, &context);
-	if ((context & SECURITY_RESTRICTED_OPERATION) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("cannot start an rtbench worker within security-restricted operation")));
-
-	header->connected.id = GetAuthenticatedUserId();
-	if ((context & SECURITY_LOCAL_USERID_CHANGE) != 0)
-	{
-		header->authenticated.id = header->session.id = user;
-		header->role.id = InvalidOid;
-	}
-	else
-	{
-		header->authenticated.id = GetAuthenticatedUserId();
-		header->session.id = GetSessionUserId();
-		header->role.id = GetCurrentRoleId();
-	}
-	header->connected.is_superuser = superuser_arg(header->connected.id);
-	header->authenticated.is_superuser = superuser_arg(header->authenticated.id);
-	header->session.is_superuser = superuser_arg(header->session.id);
-	header->role.is_superuser = OidIsValid(header->role.id) && superuser_arg(header->role.id);
-}
-
-/*
- * Create the segment and fill it in.
- */
-static void
-create_segment(RtbWorker *worker)
-{
-	Size		settings_size = EstimateGUCStateSpace();
-	Size		requests = MAXALIGN(sizeof(RtbWireHeader));
-	Size		replies = requests + RTB_WIRE_QUEUE_SIZE;
-	Size		settings = replies + RTB_WIRE_QUEUE_SIZE;
-	RtbWireHeader caller;
-	const char *isolation = GetConfigOption("transaction_isolation", false, false);
-	char	   *start;
-	shm_mq	   *queue;
-
-	memset(&caller, 0, sizeof(caller));
-	caller.magic = RTB_WIRE_MAGIC;
-	caller.caller_pid = MyProcPid;
-	caller.database = MyDatabaseId;
-	caller.requests = requests;
-	caller.replies = replies;
-	caller.settings = settings;
-	describe_caller(&caller);
-	if (strcmp(isolation, GetConfigOption("default_transaction_isolation", false, false)) != 0)
-		strlcpy(caller.isolation, isolation, sizeof(caller.isolation));
-
-	worker->seg = dsm_create(add_size(settings, settings_size), 0);
-	on_dsm_detach(worker->seg, on_segment_detach, PointerGetDatum(worker));
-
-	start = dsm_segment_address(worker->seg);
-	worker->header = (RtbWireHeader *) start;
-	memcpy(worker->header, &caller, sizeof(caller));
-	SerializeGUCState(settings_size, start + settings);
-
-	queue = shm_mq_create(start + requests, RTB_WIRE_QUEUE_SIZE);
-	shm_mq_set_sender(queue, MyProc);
-	worker->requests = shm_mq_attach(queue, worker->seg, NULL);
-	queue = shm_mq_create(start + replies, RTB_WIRE_QUEUE_SIZE);
-	shm_mq_set_receiver(queue, MyProc);
-	worker->replies = shm_mq_attach(queue, worker->seg, NULL);
-}
-
-static void
-register_worker(RtbWorker *worker)
-{
-	BackgroundWorker entry;
-
-	memset(&entry, 0, sizeof(entry));
-	snprintf(entry.bgw_name, BGW_MAXLEN, "rtbench worker for PID %d", MyProcPid);
-	strlcpy(entry.bgw_type, "rtbench worker", BGW_MAXLEN);
-	entry.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
-	entry.bgw_start_time = BgWorkerStart_RecoveryFinished;
-	entry.bgw_restart_time = BGW_NEVER_RESTART;
-	strcpy(entry.bgw_library_name, "rtbench");
-	strcpy(entry.bgw_function_name, "rtb_worker_main");
-	entry.bgw_main_arg = UInt32GetDatum(dsm_segment_handle(worker->seg));
-	entry.bgw_notify_pid = MyProcPid;
-
-	if (!RegisterDynamicBackgroundWorker(&entry, &worker->handle))
-		ereport(ERROR,
-				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg("could not start an rtbench worker: all background worker slots are in use"),
-				 errdetail("max_worker_processes is %d.", max_worker_processes),
-				 errhint("Wait until other workers have ended, raise max_worker_processes, or use transport => 'caller'.")));
-
-	/* lets a wait end when the worker dies before it has come to the queues */
-	shm_mq_set_handle(worker->requests, worker->handle);
-	shm_mq_set_handle(worker->replies, worker->handle);
-}
 
 /*
  * Has the worker's process ended (or could it not be started)?
@@ -237,6 +92,9 @@ parse_report(char *data, Size size)
 	return edata;
 }
 
+/*
+ * Take one frame from the worker.
+ */
 static void
 handle_frame(RtbWorker *worker, RtbExchange *exchange, char *data, Size size)
 {
@@ -264,7 +122,14 @@ handle_frame(RtbWorker *worker, RtbExchange *exchange, char *data, Size size)
 
 		case RTB_FRAME_NOTICE:
 			if (!exchange->quiet)
+			{
+				MemoryContext oldcontext = MemoryContextSwitchTo(worker->notice_context);
+
+				/* there may be very many */
 				ThrowErrorData(parse_report(data, size));
+				MemoryContextSwitchTo(oldcontext);
+				MemoryContextReset(worker->notice_context);
+			}
 			break;
 
 		default:
@@ -273,24 +138,28 @@ handle_frame(RtbWorker *worker, RtbExchange *exchange, char *data, Size size)
 }
 
 /*
- * Sleep until something happens; false when a quiet exchange has to give up.
+ * Milliseconds that are left until the deadline of something that waits
+ * uninterrupted; none for a backend told to terminate.
  */
-static bool
+static long
+time_left(TimestampTz deadline)
+{
+	if (ProcDiePending)
+		return 0;
+	return TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
+}
+
+/*
+ * Sleep until something happens, or it is time to look.
+ */
+static void
 wait_a_while(RtbWorker *worker, RtbExchange *exchange)
 {
 	long		timeout = exchange->cancel ? CANCEL_INTERVAL : LOOK_INTERVAL;
 	int			events;
 
 	if (exchange->quiet)
-	{
-		long		left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(),
-														   exchange->deadline);
-
-		/* a backend told to terminate has no time for this */
-		if (left <= 0 || ProcDiePending)
-			return false;
-		timeout = Min(timeout, left);
-	}
+		timeout = Min(timeout, time_left(exchange->deadline));
 
 	events = WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 					   timeout, PG_WAIT_EXTENSION);
@@ -304,15 +173,15 @@ wait_a_while(RtbWorker *worker, RtbExchange *exchange)
 	}
 	else if ((events & WL_TIMEOUT) && exchange->cancel && !has_stopped(worker))
 		kill(worker->pid, SIGINT);
-	return true;
 }
 
 /*
  * Send what there is to send and take replies until the worker is ready or
  * lost.  Replies are taken while sending, too: a worker that waits for room in
- * its queue does not read.  False when a quiet exchange gave up.
+ * its queue does not read.  A quiet exchange leaves a worker busy when its time
+ * is up.
  */
-static bool
+static void
 converse(RtbWorker *worker, RtbExchange *exchange)
 {
 	while (worker->state == RTB_WORKER_BUSY)
@@ -320,6 +189,10 @@ converse(RtbWorker *worker, RtbExchange *exchange)
 		shm_mq_result result;
 		Size		size;
 		void	   *data;
+
+		/* also while replies come: whoever catches the cancel may go on for ever */
+		if (exchange->quiet && time_left(exchange->deadline) <= 0)
+			return;
 
 		if (exchange->iovcnt > 0)
 		{
@@ -341,10 +214,9 @@ converse(RtbWorker *worker, RtbExchange *exchange)
 		}
 		else if (result == SHM_MQ_DETACHED)
 			worker->state = RTB_WORKER_LOST;
-		else if (!wait_a_while(worker, exchange))
-			return false;
+		else
+			wait_a_while(worker, exchange);
 	}
-	return true;
 }
 
 /*
@@ -371,7 +243,7 @@ converse_or_throw(RtbWorker *worker, RtbExchange *exchange)
 {
 	PG_TRY();
 	{
-		(void) converse(worker, exchange);
+		converse(worker, exchange);
 	}
 	PG_CATCH();
 	{
@@ -393,35 +265,26 @@ converse_or_throw(RtbWorker *worker, RtbExchange *exchange)
 RtbWorker *
 rtb_worker_start(void)
 {
-	MemoryContext context = AllocSetContextCreate(TopMemoryContext, "rtbench worker",
-												  ALLOCSET_SMALL_SIZES);
-	MemoryContext caller_context = MemoryContextSwitchTo(context);
-	RtbWorker  *worker = (RtbWorker *) palloc0(sizeof(RtbWorker));
+	RtbWorker  *worker = rtb_worker_launch();
 	RtbExchange exchange = {0};
 
-	worker->context = context;
-	initStringInfo(&worker->body);
 	PG_TRY();
 	{
-		create_segment(worker);
+		converse_or_throw(worker, &exchange);
+		(void) has_stopped(worker); /* for its pid */
 	}
 	PG_CATCH();
 	{
-		/* from here on it is the segment's callback that deletes the context */
-		if (worker->seg == NULL)
-			MemoryContextDelete(context);
+		dsm_detach(worker->seg);	/* ends and frees it */
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
-	register_worker(worker);
-	MemoryContextSwitchTo(caller_context);
-
-	worker->state = RTB_WORKER_BUSY;
-	converse_or_throw(worker, &exchange);
-	(void) has_stopped(worker); /* for its pid */
 	return worker;
 }
 
+/*
+ * Prepare an exchange that sends a request; kind and data must outlive it.
+ */
 static void
 begin_exchange(RtbWorker *worker, RtbExchange *exchange, char *kind,
 			   const char *data, Size size, RtbWorkerSink sink, void *arg)
@@ -489,7 +352,7 @@ rtb_worker_cancel(RtbWorker *worker)
 	context = AllocSetContextCreate(CurrentMemoryContext, "rtbench cancel",
 									ALLOCSET_SMALL_SIZES);
 	oldcontext = MemoryContextSwitchTo(context);
-	(void) converse(worker, &exchange);
+	converse(worker, &exchange);
 	MemoryContextSwitchTo(oldcontext);
 	MemoryContextDelete(context);
 	return worker->state == RTB_WORKER_READY;
@@ -513,7 +376,7 @@ rtb_worker_request_within(RtbWorker *worker, char kind, const char *data, Size s
 	begin_exchange(worker, &exchange, &kind, data, size, sink, arg);
 	exchange.quiet = true;
 	exchange.deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), milliseconds);
-	(void) converse(worker, &exchange);
+	converse(worker, &exchange);
 	if (exchange.begun)
 		worker->state = RTB_WORKER_LOST;
 	return worker->state == RTB_WORKER_READY && exchange.error == NULL;
@@ -538,9 +401,9 @@ wait_for_exit(RtbWorker *worker, int milliseconds)
 
 	while (!has_stopped(worker))
 	{
-		long		left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
+		long		left = time_left(deadline);
 
-		if (left <= 0 || ProcDiePending)
+		if (left <= 0)
 			return false;
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 						 left, PG_WAIT_EXTENSION);
@@ -563,7 +426,9 @@ rtb_worker_stop(RtbWorker *worker)
 
 	if (worker == NULL)
 		return;
-	ready = rtb_worker_cancel(worker);
+	/* a request that was cancelled before has had its time */
+	ready = worker->state == RTB_WORKER_READY ||
+		(!worker->header->cancel_requested && rtb_worker_cancel(worker));
 
 	/* it leaves when it finds no one at the other end */
 	shm_mq_detach(worker->requests);

@@ -7,7 +7,7 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
+#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
@@ -58,27 +58,60 @@ waits_for_us(int pid)
 }
 
 static char *
-relation_name(const LOCKTAG *tag)
+relation_name(Oid relation)
 {
-	Oid			relation = (Oid) tag->locktag_field2;
 	char	   *name = get_rel_name(relation);
 
 	if (name == NULL)
 		return psprintf("relation with OID %u", relation);
-	return psprintf("relation \"%s\"",
-					quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)),
-											   name));
+	return psprintf("relation \"%s.%s\"",
+					get_namespace_name(get_rel_namespace(relation)), name);
 }
 
 /*
- * What the worker waits for, in words.
+ * The table that both processes write, for a worker that waits for our
+ * transaction to end without having locked a row, as it does when both insert
+ * one key.  InvalidOid when there is none or more than one.
+ */
+static Oid
+table_written_by_both(LockData *data, int pid)
+{
+	const LOCKMASK writes = LOCKBIT_ON(RowExclusiveLock);
+	Oid			table = InvalidOid;
+
+	for (int i = 0; i < data->nelements; i++)
+	{
+		LockInstanceData *theirs = &data->locks[i];
+		Oid			relation = (Oid) theirs->locktag.locktag_field2;
+
+		if (theirs->pid != pid || theirs->locktag.locktag_type != LOCKTAG_RELATION ||
+			(theirs->holdMask & writes) == 0 || get_rel_relkind(relation) != RELKIND_RELATION)
+			continue;
+		for (int j = 0; j < data->nelements; j++)
+		{
+			LockInstanceData *ours = &data->locks[j];
+
+			if (ours->pid != MyProcPid || (ours->holdMask & writes) == 0 ||
+				memcmp(&ours->locktag, &theirs->locktag, sizeof(LOCKTAG)) != 0)
+				continue;
+			if (OidIsValid(table))
+				return InvalidOid;
+			table = relation;
+			break;
+		}
+	}
+	return table;
+}
+
+/*
+ * What the worker waits for, in words; NULL if for nothing (any more).
  */
 static char *
 awaited_lock(int pid)
 {
 	LockData   *data = GetLockStatusData();
 	LockInstanceData *awaited = NULL;
-	LockInstanceData *row = NULL;
+	Oid			table = InvalidOid;
 	StringInfoData buf;
 
 	for (int i = 0; i < data->nelements; i++)
@@ -90,23 +123,25 @@ awaited_lock(int pid)
 		if (lock->waitLockMode != NoLock)
 			awaited = lock;
 		else if (lock->locktag.locktag_type == LOCKTAG_TUPLE)
-			row = lock;
+			table = (Oid) lock->locktag.locktag_field2;
 	}
 
 	if (awaited == NULL)
-		return NULL;			/* it waits no more */
+		return NULL;
 	switch ((LockTagType) awaited->locktag.locktag_type)
 	{
 		case LOCKTAG_RELATION:
-			return relation_name(&awaited->locktag);
+			return relation_name((Oid) awaited->locktag.locktag_field2);
 		case LOCKTAG_RELATION_EXTEND:
 		case LOCKTAG_PAGE:
 		case LOCKTAG_TUPLE:
-			return psprintf("a row or page of %s", relation_name(&awaited->locktag));
+			return psprintf("a part of %s", relation_name((Oid) awaited->locktag.locktag_field2));
 		case LOCKTAG_TRANSACTION:
 			/* whoever waits for a row's last writer holds the row's own lock */
-			if (row != NULL)
-				return psprintf("a row of %s", relation_name(&row->locktag));
+			if (!OidIsValid(table))
+				table = table_written_by_both(data, pid);
+			if (OidIsValid(table))
+				return psprintf("a row of %s", relation_name(table));
 			return pstrdup("the end of a transaction");
 		default:
 			initStringInfo(&buf);
@@ -136,7 +171,7 @@ rtb_worker_check_blocked(int pid)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-			 errmsg("rtbench worker waits for %s, which this transaction has locked", lock),
-			 errdetail("The worker has transactions of its own, and this one cannot end before the worker does."),
+			 errmsg("this transaction blocks the rtbench worker that it waits for"),
+			 errdetail("The worker waits for %s.", lock),
 			 errhint("Commit first, or use transport => 'caller'.")));
 }

@@ -104,7 +104,10 @@ put_ready(void)
 	put_frame(&iov, 1);
 }
 
-/* communication methods: only errors and notices reach the caller */
+/*
+ * The communication methods.  Only errors and notices reach the caller; what
+ * COPY TO STDOUT would send goes nowhere.
+ */
 static void
 ignore_reset(void)
 {
@@ -134,6 +137,12 @@ put_message(char type, const char *data, size_t size)
 
 	if (type == RTB_FRAME_ERROR || type == RTB_FRAME_NOTICE)
 		put_frame(iov, 3);
+	else if (type == 'G')
+		/* CopyInResponse: next would be a read from a socket that isn't there */
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot COPY FROM STDIN in an rtbench worker"),
+				 errhint("Use COPY from a file, or INSERT.")));
 	return 0;
 }
 
@@ -338,6 +347,7 @@ rtb_worker_main(Datum arg)
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	BackgroundWorkerUnblockSignals();
 
+	MemoryContextSwitchTo(TopMemoryContext);	/* where the queues keep their buffers */
 	request_context = AllocSetContextCreate(TopMemoryContext, "rtbench request",
 											ALLOCSET_DEFAULT_SIZES);
 	attach_segment(DatumGetUInt32(arg));

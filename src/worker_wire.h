@@ -1,13 +1,20 @@
 /*
  * worker_wire.h
- *	  What the two sides of a worker share: the segment and the frames in it.
+ *	  What the two sides of a worker share: the segment and the frames in it;
+ *	  and what the files of the caller's side share.
  *
- * For worker.c, worker_main.c and worker_blocked.c only.
+ * For worker*.c only.
  */
 #ifndef RTB_WORKER_WIRE_H
 #define RTB_WORKER_WIRE_H
 
 #include "postgres.h"
+
+#include "lib/stringinfo.h"
+#include "postmaster/bgworker.h"
+#include "storage/dsm.h"
+#include "storage/shm_mq.h"
+#include "worker.h"
 
 #define RTB_WIRE_MAGIC		UINT64CONST(0x7274625f77697265)	/* "rtb_wire" */
 #define RTB_WIRE_QUEUE_SIZE	((Size) 65536)
@@ -48,6 +55,30 @@ typedef struct RtbWireHeader
 #define RTB_FRAME_REPLY		'R' /* kind (a byte), body */
 #define RTB_FRAME_ERROR		'E' /* int encoding, an ErrorResponse */
 #define RTB_FRAME_NOTICE	'N' /* int encoding, a NoticeResponse */
+
+typedef enum RtbWorkerState
+{
+	RTB_WORKER_BUSY,			/* starting, or a request is running */
+	RTB_WORKER_READY,
+	RTB_WORKER_LOST				/* it is gone, or nothing more can be sent to it */
+} RtbWorkerState;
+
+struct RtbWorker
+{
+	MemoryContext context;
+	MemoryContext notice_context;	/* of one notice at a time */
+	dsm_segment *seg;
+	RtbWireHeader *header;
+	BackgroundWorkerHandle *handle;
+	shm_mq_handle *requests;
+	shm_mq_handle *replies;
+	StringInfoData body;		/* of the reply being handed over */
+	RtbWorkerState state;
+	int			pid;			/* 0 until known */
+};
+
+/* worker_launch.c */
+extern RtbWorker *rtb_worker_launch(void);
 
 /* worker_blocked.c */
 extern void rtb_worker_check_blocked(int pid);
