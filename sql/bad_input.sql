@@ -124,7 +124,7 @@ BEGIN
 	EXECUTE format('SELECT %s(%s)', function::regproc, arguments);
 	RETURN 'ok';
 EXCEPTION WHEN OTHERS THEN
-	RETURN CASE SQLSTATE WHEN '22004' THEN 'ok' ELSE SQLSTATE || ' ' || SQLERRM END;
+	RETURN CASE WHEN SQLSTATE IN ('22004', '42725') THEN 'ok' ELSE SQLSTATE || ' ' || SQLERRM END;
 END $$;
 SELECT p.oid::regprocedure, told FROM pg_proc p, pg_temp.all_null(p.oid) told
 WHERE p.pronamespace = 'rtbench'::regnamespace AND p.prokind = 'f' AND told <> 'ok' ORDER BY p.oid::regprocedure::text COLLATE "C";

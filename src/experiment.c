@@ -20,6 +20,7 @@
 #include "facts.h"
 #include "probe.h"
 #include "session_host.h"
+#include "unseen.h"
 
 /* no pass gets less than this, however little is left of max_time */
 #define RTB_LEAST_PASS_TIMEOUT_MS	1000
@@ -41,6 +42,9 @@ typedef struct Progress
 	int			steps_done;
 } Progress;
 
+/* a run is going on in this backend */
+static bool running = false;
+
 /* ---- what comes from the session ---- */
 
 static char *
@@ -49,15 +53,42 @@ copy_text(const char *text)
 	return text ? pstrdup(text) : NULL;
 }
 
+/* a worker finds no relation that only the caller sees: say so, in the notes too */
+static char *
+unseen_hint(Progress *p, const RtbPass *pass)
+{
+	RtbFinding *finding;
+	char	   *hint;
+
+	if (!p->e->options.own_transactions || strcmp(pass->sqlstate, "42P01") != 0)
+		return NULL;
+	hint = rtb_unseen_hint(pass->message);
+	if (hint == NULL)
+		return NULL;
+	finding = palloc0(sizeof(RtbFinding));
+	finding->kind = RTB_FOUND_NOTE;
+	finding->has_point = pass->has_point;
+	finding->point = pass->point;
+	finding->arm = pass->arm;
+	/* a phrase among others */
+	finding->detail = pnstrdup(hint, strlen(hint) - 1);
+	p->e->run->findings = lappend(p->e->run->findings, finding);
+	return hint;
+}
+
 static void
 warn_failed(Progress *p, const RtbPass *pass)
 {
 	const char *arm = list_nth(p->e->run->arms, pass->arm);
 	char	   *where = pass->has_point ? psprintf(" at point " INT64_FORMAT, pass->point) : "";
+	char	   *hint;
 
 	if (p->warned[pass->arm])
 		return;
 	p->warned[pass->arm] = true;
+	hint = strcmp(pass->sqlstate, "2D000") == 0
+		? "This arm controls transactions itself, and a pass is one transaction that is rolled back: compare the same work without COMMIT and ROLLBACK."
+		: unseen_hint(p, pass);
 	ereport(WARNING,
 			(errcode(MAKE_SQLSTATE(pass->sqlstate[0], pass->sqlstate[1], pass->sqlstate[2],
 								   pass->sqlstate[3], pass->sqlstate[4])),
@@ -66,9 +97,7 @@ warn_failed(Progress *p, const RtbPass *pass)
 			 ? errdetail("SQLSTATE %s in step %d, statement " INT64_FORMAT " of the pass.",
 						 pass->sqlstate, pass->failed_step, pass->failed_statement)
 			 : errdetail("SQLSTATE %s before the arm's first step.", pass->sqlstate),
-			 strcmp(pass->sqlstate, "2D000") == 0
-			 ? errhint("This arm controls transactions itself, and a pass is one transaction that is rolled back: compare the same work without COMMIT and ROLLBACK.")
-			 : 0));
+			 hint != NULL ? errhint("%s", hint) : 0));
 }
 
 static void
@@ -263,18 +292,13 @@ run_points(Progress *p)
 	}
 }
 
-/*
- * An error, or somebody's cancel, ends the run: the finished points are kept
- * by another process, since this transaction will be rolled back.
- */
+/* the finished points are kept by another process: this transaction will be rolled back */
 static void
 keep_finished(Progress *p)
 {
 	RtbRun	   *run = p->e->run;
 	int64		id;
 
-	if (p->points_done == 0)
-		return;
 	run->complete = false;
 	run->finished_at = GetCurrentTimestamp();
 	run->passes = list_truncate(run->passes, p->passes_done);
@@ -289,11 +313,45 @@ keep_finished(Progress *p)
 }
 
 /*
+ * An error, or somebody's cancel, ended the run: keep what is finished, clean
+ * up, and go on with the error.  What goes wrong on the way is nobody's concern.
+ */
+static void
+end_early(Progress *p)
+{
+	ErrorData  *edata;
+
+	MemoryContextSwitchTo(p->cxt);
+	edata = CopyErrorData();
+	FlushErrorState();
+	PG_TRY();
+	{
+		if (p->host != NULL)
+			rtb_host_unwind(p->host);
+		if (p->e->options.own_transactions && edata->hint == NULL &&
+			edata->sqlerrcode == ERRCODE_UNDEFINED_TABLE)
+			edata->hint = rtb_unseen_hint(edata->message);
+		if (p->points_done > 0)
+			keep_finished(p);
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(p->cxt);
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	if (p->host != NULL)
+		rtb_host_abandon(p->host);
+	ReThrowError(edata);
+}
+
+/*
  * rtb_experiment_run
  *		Run everything; passes, findings and step times are in e->run then.
  *
  * In the current memory context.  Throws what ends a run: a failing setup or
- * check, a cancel, a worker that cannot be had or died.
+ * check, a cancel, a worker that cannot be had or died; and 55000 if it is an
+ * arm of a run that asks for another one.
  */
 void
 rtb_experiment_run(RtbExperiment *e)
@@ -302,6 +360,10 @@ rtb_experiment_run(RtbExperiment *e)
 	RtbSessionSink sink = {keep_pass, keep_finding, keep_step, p};
 	int			narms = list_length(e->run->arms);
 
+	if (running || rtb_host_serves())
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("a run of rtbench cannot be part of another one")));
 	p->e = e;
 	p->cxt = CurrentMemoryContext;
 	p->norder = narms;
@@ -310,19 +372,19 @@ rtb_experiment_run(RtbExperiment *e)
 	p->started_ns = rtb_clock_ns();
 	pg_prng_seed(&p->prng, (uint64) e->run->seed);
 	e->run->complete = true;
-	p->host = rtb_host_open(&e->options, &sink);
+	running = true;
 	PG_TRY();
 	{
+		p->host = rtb_host_open(&e->options, &sink);
 		e->run->machine = rtb_facts_machine(rtb_host_empty_price(p->host));
 		run_points(p);
 		rtb_host_close(p->host);
+		running = false;
 	}
 	PG_CATCH();
 	{
-		MemoryContextSwitchTo(p->cxt);
-		keep_finished(p);
-		rtb_host_abandon(p->host);
-		PG_RE_THROW();
+		running = false;
+		end_early(p);
 	}
 	PG_END_TRY();
 	e->run->finished_at = GetCurrentTimestamp();

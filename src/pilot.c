@@ -116,6 +116,19 @@ describe_written(Pilot *p)
 
 /* ---- what is checked ---- */
 
+static bool
+is_written(const RtbSession *s, const char *label)
+{
+	ListCell   *lc;
+
+	foreach(lc, s->written)
+	{
+		if (strcmp(((RtbRelation *) lfirst(lc))->label, label) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void
 choose_check(Pilot *p)
 {
@@ -142,6 +155,12 @@ choose_check(Pilot *p)
 							 rel->label, rel->unreadable);
 		else
 			appendStringInfo(&checked, "%s%s", checked.len ? ", " : "", rel->label);
+	}
+	foreach(lc, s->made)
+	{
+		if (!is_written(s, strVal(lfirst(lc))))
+			appendStringInfo(&checked, "%s%s (made by an arm)", checked.len ? ", " : "",
+							 strVal(lfirst(lc)));
 	}
 	if (s->work->check_query != NULL)
 	{
@@ -345,7 +364,7 @@ digested_pass(Pilot *p, int arm, RtbStepTimer *timers, bool with_row_hashes, boo
 	if (pass->sqlstate == NULL)
 	{
 		/* what was not digested is not there: the judge must not take it for equal */
-		if (rq.check->parts != NIL || s->check_mode != RTB_CHECK_TABLES)
+		if (rq.check->parts != NIL || s->made != NIL || s->check_mode != RTB_CHECK_TABLES)
 			pass->digest = rq.check->text;
 	}
 	if (emit || pass->sqlstate != NULL)

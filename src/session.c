@@ -27,6 +27,7 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 #include "utils/timeout.h"
 #include "utils/timestamp.h"
@@ -86,6 +87,8 @@ rtb_session_open(const RtbSessionOptions *options, const RtbSessionSink *sink)
 	s->sink = *sink;
 	s->transport = options->own_transactions ? &rtb_spi_worker_transport
 		: &rtb_spi_caller_transport;
+	s->nest_level = GetCurrentTransactionNestLevel();
+	s->owner = CurrentResourceOwner;
 	GetUserIdAndSecContext(&s->userid, &s->sec_context);
 	s->caller_path = MemoryContextStrdup(cxt, namespace_search_path ? namespace_search_path : "");
 	if (!pass_timeout_registered)
@@ -149,6 +152,7 @@ rtb_session_point(RtbSession *s, const char *document)
 		n++;
 	}
 	s->written = NIL;
+	s->made = NIL;
 	s->vacuumed = NIL;
 	s->sequences_advanced = false;
 	/* in the caller's transaction a point's fixture is rolled back with this */
@@ -174,7 +178,11 @@ rtb_session_leave(RtbSession *s)
 		s->transport->close_arm(s->states[i]);
 	rtb_fixture_drop(&s->fixture, s->transport);
 	if (!s->options.own_transactions)
+	{
 		RollbackAndReleaseCurrentSubTransaction();
+		/* what called is owned by a portal, not by the transaction itself */
+		CurrentResourceOwner = s->owner;
+	}
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(s->point_cxt);
 	s->work = NULL;
@@ -182,12 +190,22 @@ rtb_session_leave(RtbSession *s)
 }
 
 /*
- * rtb_session_abandon
- *		After an error: free the plans that would outlive the transaction.
+ * rtb_session_unwind
+ *		After an error in the caller's transaction: roll back to where the
+ *		session began, and free the plans that would outlive the transaction.
+ *
+ * The subtransactions of a point and of a pass are nobody else's to end: left
+ * open they would be taken for the caller's own.
  */
 void
-rtb_session_abandon(RtbSession *s)
+rtb_session_unwind(RtbSession *s)
 {
+	MemoryContext old = CurrentMemoryContext;
+
+	while (GetCurrentTransactionNestLevel() > s->nest_level)
+		RollbackAndReleaseCurrentSubTransaction();
+	MemoryContextSwitchTo(old);
+	CurrentResourceOwner = s->owner;
 	for (int i = 0; i < s->narms; i++)
 	{
 		if (s->states[i] != NULL)
@@ -276,13 +294,19 @@ static void
 release_survivors(RtbSession *s, const RtbPassRequest *rq, List *locks_before,
 				  List *prepared_before)
 {
-	if (rq->locked != NULL || (s->leaky && !s->options.own_transactions))
+	if (rq->locked != NULL || locks_before != NIL || (s->leaky && !s->options.own_transactions))
 	{
 		int			released = rtb_advisory_locks_release(locks_before);
 
 		if (rq->locked != NULL)
 			s->leaked_locks = released;
 		s->leaky |= released > 0;
+		/* an arm may also have given back what the caller's session had */
+		if (!s->options.own_transactions && !rtb_advisory_locks_regain(locks_before))
+			ereport(WARNING,
+					(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+					 errmsg("arm \"%s\" released an advisory lock of this session, which another one has taken since",
+							s->arms[rq->arm]->name)));
 	}
 	if (s->options.own_transactions)
 	{
@@ -433,7 +457,7 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 	volatile bool ok = true;
 	RtbArmRun	run = {0};
 	RtbCounts	counts = {0};
-	List	   *locks = rq->locked || s->leaky ? rtb_advisory_locks() : NIL;
+	List	   *locks = rq->locked || s->leaky || !s->options.own_transactions ? rtb_advisory_locks() : NIL;
 	List	   *prepared = s->options.own_transactions ? NIL : rtb_prepared_statements();
 
 	pass_timed_out = false;
@@ -441,6 +465,7 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 		? rtb_check_returned_receiver(rq->check, rq->with_row_hashes) : None_Receiver;
 	run.timers = rq->timers;
 	s->transport->begin();
+	s->pass_subid = GetCurrentSubTransactionId();
 	PG_TRY();
 	{
 		stage = STAGE_BEFORE;
@@ -456,6 +481,7 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 		{
 			MemoryContextSwitchTo(s->point_cxt);
 			*rq->locked = rtb_written_locked();
+			rtb_check_discover(s, *rq->locked);
 		}
 		if (rq->check)
 		{

@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "nodes/pg_list.h"
+#include "utils/resowner.h"
 
 #include "digest.h"
 #include "fixture.h"
@@ -71,6 +72,8 @@ typedef struct RtbSession
 	Oid			userid;
 	int			sec_context;
 	char	   *caller_path;	/* search_path before any pass */
+	int			nest_level;		/* of the caller's transaction, and */
+	ResourceOwner owner;		/* its resource owner, before any pass */
 
 	/* the point */
 	RtbWork    *work;
@@ -80,10 +83,12 @@ typedef struct RtbSession
 	bool	   *failed;
 	RtbFixture	fixture;
 	List	   *written;		/* of RtbRelation *: union over all arms */
+	List	   *made;			/* of char *: labels of tables that arms make */
 	List	   *vacuumed;		/* of RtbRelation *: what is cleaned before every pass */
 	bool		sequences_advanced;
 	RtbCheckMode check_mode;
 	bool		check_returned; /* returned rows too */
+	SubTransactionId pass_subid;	/* in which the running pass began */
 	int			leaked_locks;	/* by the discovery pass that ran last */
 	bool		leaky;			/* some arm leaves session locks behind */
 } RtbSession;
@@ -111,7 +116,7 @@ extern void rtb_session_round(RtbSession *s, int session, int round, int norder,
 							  const int *order, bool last);
 extern void rtb_session_leave(RtbSession *s);
 extern void rtb_session_close(RtbSession *s);
-extern void rtb_session_abandon(RtbSession *s);
+extern void rtb_session_unwind(RtbSession *s);
 
 /* pilot.c: the untimed passes at a point */
 extern void rtb_session_pilot(RtbSession *s);
