@@ -109,9 +109,16 @@ static void
 describe_written(Pilot *p)
 {
 	RtbSession *s = p->s;
+	ListCell   *lc;
 
 	MemoryContextSwitchTo(s->point_cxt);
 	s->written = rtb_written_describe(p->locked, s->fixture.schema, s->options.ignore_columns);
+	foreach(lc, s->written)
+	{
+		RtbRelation *rel = lfirst(lc);
+
+		rel->scratch |= list_member_oid(s->fixture.relations, rel->relid);
+	}
 }
 
 /* ---- what is checked ---- */

@@ -17,7 +17,6 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
@@ -182,8 +181,12 @@ rtb_advisory_locks_regain(List *before)
 	return all;
 }
 
-static ArrayType *
-oid_array(List *oids)
+/*
+ * rtb_oid_array
+ *		A list of Oid as an SQL array, in the current memory context.
+ */
+ArrayType *
+rtb_oid_array(List *oids)
 {
 	Datum	   *elems = palloc(sizeof(Datum) * Max(list_length(oids), 1));
 	ListCell   *lc;
@@ -248,7 +251,7 @@ rtb_written_describe(List *oids, const char *scratch, List *ignore_columns)
 	int			nest;
 	uint64		n;
 
-	values[0] = PointerGetDatum(oid_array(oids));
+	values[0] = PointerGetDatum(rtb_oid_array(oids));
 	values[1] = CStringGetTextDatum(scratch ? scratch : "");
 	values[2] = PointerGetDatum(text_array(ignore_columns));
 	nest = rtb_own_begin();

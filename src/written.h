@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "nodes/pg_list.h"
+#include "utils/array.h"
 
 typedef struct RtbRelation
 {
@@ -30,6 +31,7 @@ extern List *rtb_written_locked(void);
 extern List *rtb_written_made(List *locked, SubTransactionId since);
 /* in a transaction, SPI connected: list of RtbRelation *, by label */
 extern List *rtb_written_describe(List *oids, const char *scratch, List *ignore_columns);
+extern ArrayType *rtb_oid_array(List *oids);
 /* advisory locks that this process holds; back to those of an earlier list */
 extern List *rtb_advisory_locks(void);
 extern int	rtb_advisory_locks_release(List *before);
