@@ -84,6 +84,42 @@ COMMENT ON FUNCTION rtbench.round_significant(float8, int) IS
 --
 -- Digests (digest.c)
 --
+CREATE FUNCTION rtbench.digest(query text, OUT rows bigint, OUT digest text,
+	OUT columns text[], OUT column_digests text[])
+RETURNS record
+AS 'MODULE_PATHNAME', 'rtb_sql_digest'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION rtbench.digest(text) IS
+'digest of the rows a query returns: whatever their order, equal digests mean equal rows, duplicates counted; run as the calling role';
+
+CREATE FUNCTION rtbench.digest_compare(query_a text, query_b text, OUT equal boolean,
+	OUT rows_a bigint, OUT rows_b bigint, OUT only_a bigint, OUT only_b bigint,
+	OUT differing_columns text[])
+RETURNS record
+AS 'MODULE_PATHNAME', 'rtb_sql_digest_compare'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION rtbench.digest_compare(text, text) IS
+'do two queries return the same rows, whatever their order? If not: the columns that differ, by position, and how many rows each has alone';
+
+CREATE FUNCTION rtbench.digest_tables(VARIADIC tables regclass[], OUT rows bigint, OUT digest text,
+	OUT columns text[], OUT column_digests text[])
+RETURNS record
+AS 'MODULE_PATHNAME', 'rtb_sql_digest_tables'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION rtbench.digest_tables(regclass[]) IS
+'one digest of all rows and columns of several tables, in which their names count; column "table.*" stands for whole rows';
+
+CREATE FUNCTION rtbench.digest_text_rows(text_rows text[], OUT rows bigint, OUT digest text,
+	OUT columns text[], OUT column_digests text[])
+RETURNS record
+AS 'MODULE_PATHNAME', 'rtb_sql_digest_text_rows'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION rtbench.digest_text_rows(text[]) IS
+'digest of rows given as their columns'' text forms, an array for each row: the same as rtbench.digest of the rows they were written from';
 
 --
 -- Definitions: scenarios, arms, steps (scenario.c)
@@ -282,7 +318,7 @@ CREATE TABLE rtbench.passes (
 	session int NOT NULL,
 	round int NOT NULL,
 	"position" int NOT NULL,
-	kind text NOT NULL CHECK (kind IN ('discovery', 'pilot', 'warmup', 'timed', 'last')),
+	kind text NOT NULL CHECK (kind IN ('discovery', 'pilot', 'warmup', 'timed', 'last', 'closing')),
 	control boolean NOT NULL,
 	point bigint,
 	arm text NOT NULL,
@@ -475,18 +511,21 @@ CREATE FUNCTION rtbench.sweep(
 	baseline text DEFAULT NULL,
 	transport text DEFAULT 'worker',
 	label text DEFAULT NULL,
-	rounds int DEFAULT 20,
+	rounds int DEFAULT NULL,
 	max_time interval DEFAULT '60 s',
 	pass_timeout interval DEFAULT NULL,
 	ignore_columns text[] DEFAULT NULL,
 	compare_returned boolean DEFAULT false,
 	vacuum boolean DEFAULT NULL,
 	margin float8 DEFAULT 0.02,
-	seed bigint DEFAULT NULL)
+	seed bigint DEFAULT NULL,
+	sessions int DEFAULT NULL,
+	target float8 DEFAULT 0.02,
+	control boolean DEFAULT true)
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_sweep' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.sweep(text, bigint[], jsonb, text[], text, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
 'run a scenario at every point, all its arms in turn, and say which ways are faster and whether they do the same';
 
 CREATE FUNCTION rtbench.compare(
@@ -499,18 +538,21 @@ CREATE FUNCTION rtbench.compare(
 	baseline text DEFAULT NULL,
 	transport text DEFAULT 'worker',
 	label text DEFAULT NULL,
-	rounds int DEFAULT 20,
+	rounds int DEFAULT NULL,
 	max_time interval DEFAULT '60 s',
 	pass_timeout interval DEFAULT NULL,
 	ignore_columns text[] DEFAULT NULL,
 	compare_returned boolean DEFAULT false,
 	vacuum boolean DEFAULT NULL,
 	margin float8 DEFAULT 0.02,
-	seed bigint DEFAULT NULL)
+	seed bigint DEFAULT NULL,
+	sessions int DEFAULT NULL,
+	target float8 DEFAULT 0.02,
+	control boolean DEFAULT true)
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_compare' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.compare(jsonb[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
 'compare ad hoc arms on the caller''s own committed tables, or on a fixture that setup builds';
 
 CREATE FUNCTION rtbench.compare(
@@ -523,18 +565,21 @@ CREATE FUNCTION rtbench.compare(
 	baseline text DEFAULT NULL,
 	transport text DEFAULT 'worker',
 	label text DEFAULT NULL,
-	rounds int DEFAULT 20,
+	rounds int DEFAULT NULL,
 	max_time interval DEFAULT '60 s',
 	pass_timeout interval DEFAULT NULL,
 	ignore_columns text[] DEFAULT NULL,
 	compare_returned boolean DEFAULT false,
 	vacuum boolean DEFAULT NULL,
 	margin float8 DEFAULT 0.02,
-	seed bigint DEFAULT NULL)
+	seed bigint DEFAULT NULL,
+	sessions int DEFAULT NULL,
+	target float8 DEFAULT 0.02,
+	control boolean DEFAULT true)
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_compare_text' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.compare(text[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
 'refuses plain texts with a hint: arms are documents made by rtbench.arm()';
 
 --

@@ -66,6 +66,9 @@ SELECT rtbench.compare(ARRAY[rtbench.arm('a', 'SELECT 1')], points => '{-9223372
 --
 SELECT rtbench.sweep('rows', rounds => 0);
 SELECT rtbench.sweep('rows', rounds => 2147483647);
+SELECT rtbench.sweep('rows', sessions => 0);
+SELECT rtbench.sweep('rows', sessions => 2, transport => 'caller');
+SELECT rtbench.sweep('rows', target => 0);
 SELECT rtbench.sweep('rows', margin => 0);
 SELECT rtbench.sweep('rows', margin => 1);
 SELECT rtbench.sweep('rows', margin => 'NaN');
@@ -83,8 +86,8 @@ SELECT rtbench.compare(NULL::jsonb[]);
 SELECT rtbench.compare(ARRAY[NULL]::jsonb[]);
 SELECT rtbench.compare(ARRAY[rtbench.arm('a', 'SELECT 1'), NULL]);
 SELECT rtbench.sweep('rows', transport => NULL);
-SELECT rtbench.sweep('rows', rounds => NULL);
 SELECT rtbench.sweep('rows', margin => NULL);
+SELECT rtbench.sweep('rows', target => NULL);
 SELECT rtbench.sweep('rows', arms => '{update,NULL}');
 SELECT rtbench.sweep('rows', ignore_columns => '{NULL}');
 SELECT rtbench.arm(NULL, 'SELECT 1');

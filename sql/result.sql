@@ -20,25 +20,30 @@ RETURNS bigint LANGUAGE sql AS $$
 		CASE WHEN points <> '{}' THEN 'n' END, arms[1], 0.02, 42, '2026-01-01', '2026-01-01', true, '15', '{}', '{}', machine, '{}')
 	RETURNING run
 $$;
--- one pass, with what is usual for a pass unless told otherwise
+CREATE TEMP SEQUENCE ordinals;
+-- a pass with what is usual for one unless told otherwise
+CREATE FUNCTION pg_temp.usual(run bigint, kind text, round int, arm text, told jsonb)
+RETURNS rtbench.passes LANGUAGE sql AS $$
+	SELECT jsonb_populate_record(NULL::rtbench.passes, jsonb_build_object('run', run, 'pass', nextval('ordinals'),
+		'session', 1, 'round', round, 'position', 1, 'kind', kind, 'control', false, 'arm', arm, 'repetitions', 1, 'below_resolution', false,
+		'round_trips', 10, 'statements', 10, 'fired', 0, 'loop_queries', 0, 'rows', 200, 'plannings', 10, 'buffers_hit', 900, 'buffers_read', 100,
+		'wal_records', 400, 'wal_fpi', 0, 'wal_bytes', 40000, 'xids', 1, 'plan_shape', '10 x Delete(t) -> Index Scan(t_pkey)', 'fired_shape', '') || told)
+$$;
 CREATE FUNCTION pg_temp.pass(run bigint, kind text, round int, arm text, told jsonb)
 RETURNS void LANGUAGE sql AS $$
-	INSERT INTO rtbench.passes
-	SELECT (jsonb_populate_record(NULL::rtbench.passes, jsonb_build_object('run', pass.run,
-		'pass', (SELECT count(*) + 1 FROM rtbench.passes AS p WHERE p.run = pass.run), 'session', 1, 'round', round, 'position', 1, 'kind', kind,
-		'control', false, 'arm', arm, 'repetitions', 1, 'below_resolution', false, 'round_trips', 10, 'statements', 10, 'fired', 0, 'loop_queries', 0,
-		'rows', 200, 'plannings', 10, 'buffers_hit', 900, 'buffers_read', 100, 'wal_records', 400, 'wal_fpi', 0, 'wal_bytes', 40000, 'xids', 1,
-		'plan_shape', '10 x Delete(t) -> Index Scan(t_pkey)', 'fired_shape', '') || told)).*
+	INSERT INTO rtbench.passes SELECT p.* FROM pg_temp.usual(run, kind, round, arm, told) AS p
 $$;
 -- two pilot passes, then a timed pass for each time in ms, the last digested;
 -- told goes to all of them, round_told to the timed passes of single rounds
 CREATE FUNCTION pg_temp.passes(run bigint, arm text, times float8[], told jsonb DEFAULT '{}', round_told jsonb DEFAULT '{}', digest text DEFAULT 'd0')
 RETURNS void LANGUAGE sql AS $$
-	SELECT pg_temp.pass(run, 'pilot', 0, arm, jsonb_build_object('elapsed_ns', 9999999, 'digest', digest) || told) FROM generate_series(1, 2);
-	SELECT pg_temp.pass(run, CASE WHEN r < cardinality(times) THEN 'timed' ELSE 'last' END, r, arm,
-		jsonb_build_object('elapsed_ns', (times[r] * 1000000)::bigint, 'cpu_ns', (times[r] * 900000)::bigint,
-			'digest', CASE WHEN r = cardinality(times) THEN digest END) || told || coalesce(round_told -> r::text, '{}'))
-	FROM generate_series(1, cardinality(times)) AS r;
+	INSERT INTO rtbench.passes
+	SELECT p.* FROM generate_series(-1, cardinality(times)) AS r,
+		LATERAL pg_temp.usual(run, CASE WHEN r <= 0 THEN 'pilot' WHEN r < cardinality(times) THEN 'timed' ELSE 'last' END, greatest(r, 0), arm,
+			jsonb_build_object('elapsed_ns', CASE WHEN r <= 0 THEN 9999999 ELSE (times[r] * 1000000)::bigint END,
+				'cpu_ns', CASE WHEN r > 0 THEN (times[r] * 900000)::bigint END, 'digest', CASE WHEN r <= 0 OR r = cardinality(times) THEN digest END)
+			|| told || CASE WHEN r > 0 THEN coalesce(round_told -> r::text, '{}') ELSE '{}' END) AS p
+	ORDER BY r
 $$;
 -- n rounds about a time in ms, scattered by as much as spread; each phase scatters in its own way
 CREATE FUNCTION pg_temp.about(ms float8, n int DEFAULT 20, spread float8 DEFAULT 0.01, phase int DEFAULT 0)
@@ -82,6 +87,8 @@ SELECT arm, speedup, speedup_low, speedup_high, level, comparisons, verdict, not
 -- several sessions: each is a unit, however many rounds it has
 SELECT pg_temp.keep('sessions', '{base,arm}') AS run \gset
 SELECT pg_temp.passes(:run, arm, pg_temp.about(CASE arm WHEN 'base' THEN 10 ELSE 8 END, 6, phase => s), jsonb_build_object('session', s)) FROM unnest('{base,arm}'::text[]) AS arm, generate_series(1, 8) AS s \g /dev/null
+SELECT arm, passes, rounds, sessions, speedup, level, verdict, notes FROM rtbench.result(:run);
+DELETE FROM rtbench.passes WHERE run = :run AND session = 8;
 SELECT arm, passes, rounds, sessions, speedup, level, verdict, notes FROM rtbench.result(:run);
 
 -- an arm that fails, at one point only, and the others that go on
@@ -220,6 +227,7 @@ SELECT arm, step, statement, calls, first_us, later_us, custom_plans, generic_pl
 
 -- nobody else sees or touches them
 SELECT max(run) AS last FROM rtbench.runs \gset
+GRANT USAGE ON SEQUENCE ordinals TO regress_rtbench_other;
 SET ROLE regress_rtbench_other;
 SELECT (SELECT count(*) FROM rtbench.runs) AS runs, (SELECT count(*) FROM rtbench.passes) AS passes,
        (SELECT count(*) FROM rtbench.findings) AS findings, (SELECT count(*) FROM rtbench.steps) AS steps;

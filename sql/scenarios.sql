@@ -31,7 +31,7 @@ SELECT * FROM rtbench.show_scenario('lines');
 \pset tuples_only on
 \pset format unaligned
 SELECT statement FROM rtbench.show_scenario('lines', 7) WHERE part = 'setup' AND step = 4;
-SELECT * FROM rtbench.scenarios WHERE NOT builtin;
+SELECT scenario, owner = quote_ident(current_user)::regrole, swept, points, parameters, arms, description FROM rtbench.scenarios WHERE NOT builtin;
 SELECT * FROM rtbench.arms WHERE scenario = 'lines';
 -- several at once, each seeing the ones before
 SELECT rtbench.create_scenario('many', NULL), rtbench.add_arm('many', rtbench.arm('a1', 'SELECT 1'));
@@ -67,6 +67,7 @@ SELECT rtbench.create_scenario('s', 'SELECT 1; VACUUM');
 SELECT rtbench.create_scenario('s', 'SELECT 1; COMMIT');
 SELECT rtbench.create_scenario('s', 'SELECT $1');
 SELECT rtbench.create_scenario('s', 'SELECT 1', check_query => 'DELETE FROM t RETURNING *');
+SELECT rtbench.create_scenario('s', 'SELECT 1', check_query => 'WITH w AS (DELETE FROM t RETURNING *) SELECT * FROM w');
 SELECT rtbench.create_scenario('s', 'SELECT 1', check_query => 'SELECT 1; SELECT 2');
 SELECT rtbench.create_scenario('s', 'SELECT 1', check_query => 'SELECT FROM WHERE');
 SELECT rtbench.create_scenario('s', 'SELECT 1', check_query => 'SELECT :n');
@@ -88,6 +89,10 @@ SELECT rtbench.create_scenario('s', 'SELECT :n', swept => 'n', points => '{92233
 SELECT * FROM rtbench.show_scenario('s');
 SELECT * FROM rtbench.show_scenario('s', 0);
 SELECT * FROM rtbench.show_scenario('s', -1);
+SELECT * FROM rtbench.show_scenario(NULL);
+SELECT rtbench.create_scenario('u', 'SELECT 1');
+SELECT * FROM rtbench.show_scenario('u', 1);
+SELECT rtbench.drop_scenario('u');
 
 --
 -- bad arms

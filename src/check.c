@@ -188,15 +188,33 @@ rtb_check_discover(RtbSession *s, List *locked)
 	if (made == NIL)
 		return;
 	as_caller(s);
-	foreach(lc, rtb_written_describe(made, s->fixture.schema, s->options.ignore_columns))
+	foreach(lc, rtb_written_describe(made, s->at->fixture.schema, s->options.ignore_columns))
 	{
 		const RtbRelation *rel = lfirst(lc);
-		MemoryContext old = MemoryContextSwitchTo(s->point_cxt);
+		MemoryContext old = MemoryContextSwitchTo(s->at->cxt);
 
-		if (!list_member(s->made, makeString((char *) rel->label)))
-			s->made = lappend(s->made, makeString(pstrdup(rel->label)));
+		if (!list_member(s->at->made, makeString(rel->label)))
+			s->at->made = lappend(s->at->made, makeString(pstrdup(rel->label)));
 		MemoryContextSwitchTo(old);
 	}
+}
+
+/*
+ * The written tables as this pass left them: where arms change the catalogs
+ * some may have other columns, some be gone, and some be new.
+ */
+static List *
+tables_of_pass(RtbSession *s)
+{
+	List	   *oids = NIL;
+	ListCell   *lc;
+
+	if (!s->at->catalogs_change)
+		return s->at->written;
+	foreach(lc, s->at->written)
+		oids = lappend_oid(oids, ((RtbRelation *) lfirst(lc))->relid);
+	oids = list_concat_unique_oid(oids, rtb_written_made(rtb_written_locked(), s->pass_subid));
+	return rtb_written_describe(oids, s->at->fixture.schema, s->options.ignore_columns);
 }
 
 /* one table; what is unreadable is told at discovery */
@@ -226,27 +244,20 @@ rtb_check_take(RtbSession *s, RtbCheck *check, bool with_row_hashes)
 	ListCell   *lc;
 	int			nest;
 
-	if (s->check_mode == RTB_CHECK_RETURNED)
+	if (s->at->check_mode == RTB_CHECK_RETURNED)
 		return;
 	as_caller(s);
 	nest = rtb_digest_pin_settings();
 	rtb_set_local("row_security", "on");
-	if (s->check_mode == RTB_CHECK_QUERY)
+	if (s->at->check_mode == RTB_CHECK_QUERY)
 	{
-		rtb_set_local("search_path", s->fixture.path ? s->fixture.path : s->caller_path);
-		take_query(s, check, "check query", s->work->check_query, with_row_hashes);
+		rtb_set_local("search_path", s->at->fixture.path ? s->at->fixture.path : s->caller_path);
+		take_query(s, check, "check query", s->at->work->check_query, with_row_hashes);
 	}
 	else
 	{
-		foreach(lc, s->written)
+		foreach(lc, tables_of_pass(s))
 			take_table(s, check, lfirst(lc), with_row_hashes);
-		if (s->made != NIL)
-		{
-			List	   *made = rtb_written_made(rtb_written_locked(), s->pass_subid);
-
-			foreach(lc, rtb_written_describe(made, s->fixture.schema, s->options.ignore_columns))
-				take_table(s, check, lfirst(lc), with_row_hashes);
-		}
 	}
 	rtb_digest_unpin_settings(nest);
 }
@@ -298,20 +309,37 @@ rtb_check_equal(const RtbCheck *a, const RtbCheck *b)
 	return strcmp(a->text, b->text) == 0;
 }
 
+/* do sums of columns differ, so that names can be given? */
+static bool
+columns_differ(const RtbDigest *a, const RtbDigest *b)
+{
+	if (a->ncolumns != b->ncolumns || a->column_sums == NULL || b->column_sums == NULL)
+		return false;
+	for (int i = 0; i < a->ncolumns; i++)
+	{
+		if (a->column_sums[i] != b->column_sums[i])
+			return true;
+	}
+	return false;
+}
+
 static void
 describe_part(StringInfo buf, const RtbCheckPart *a, const RtbCheckPart *b)
 {
-	uint64		rows_a = a ? a->digest.rows : 0;
-	uint64		rows_b = b ? b->digest.rows : 0;
 	const char *label = a ? a->label : b->label;
 
 	if (a && b && rtb_digest_equal(&a->digest, &b->digest))
 		return;
 	appendStringInfo(buf, "%s%s: ", buf->len ? "; " : "", label);
-	if (rows_a != rows_b)
-		appendStringInfo(buf, UINT64_FORMAT " rows against " UINT64_FORMAT, rows_a, rows_b);
-	else if (a && b)
-		appendStringInfo(buf, "columns %s", rtb_digest_differing_columns(&a->digest, &b->digest));
+	if (b == NULL)
+		appendStringInfo(buf, UINT64_FORMAT " rows, where the other has none of it", a->digest.rows);
+	else if (a == NULL)
+		appendStringInfo(buf, "not there, where the other has " UINT64_FORMAT " rows", b->digest.rows);
+	else if (a->digest.rows != b->digest.rows)
+		appendStringInfo(buf, UINT64_FORMAT " rows against " UINT64_FORMAT, a->digest.rows, b->digest.rows);
+	else
+		appendStringInfo(buf, "%s%s", columns_differ(&a->digest, &b->digest) ? "columns " : "",
+						 rtb_digest_differing_columns(&a->digest, &b->digest));
 }
 
 /*

@@ -1,348 +1,493 @@
 /*
  * experiment.c
- *	  The schedule: points, sessions, rounds, order, stopping.
+ *	  The schedule carried out: points, sessions, rounds, stopping.
  *
- * One session: at each point the pilot's untimed passes, then rounds in which
- * every arm has one pass.  Odd rounds run a random permutation of the arms,
- * even rounds its reverse, which cancels linear drift and balances effects of
- * the first place.
+ * Session 1 is the pilot: at each point it builds the fixture, discovers what
+ * the arms write, holds them against each other, and runs one mirror pair of
+ * timed rounds.  Later sessions are fresh backends that attach to the points'
+ * fixtures; each gives one unit.  Where they don't fit in the time, or were
+ * not wanted, the rounds of one session are the units.
+ *
+ * Memory: everything lies in the context current at rtb_experiment_run().
  */
 #include "postgres.h"
 
 #include "experiment.h"
 
-#include "common/pg_prng.h"
+#include <math.h>
+
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "collector.h"
 #include "facts.h"
+#include "forecast.h"
+#include "judge.h"
 #include "probe.h"
+#include "schedule.h"
 #include "session_host.h"
+#include "stats.h"
 #include "unseen.h"
 
 /* no pass gets less than this, however little is left of max_time */
-#define RTB_LEAST_PASS_TIMEOUT_MS	1000
+#define LEAST_PASS_TIMEOUT_MS	1000
+/* for the sessions without which there is no interval, max_time may be exceeded by this */
+#define OVERTIME	1.2
+/* without a limit of time sessions go on to the last look */
+#define NO_LIMIT_NS	(INT64CONST(3600) * 1000000000)
 
-typedef struct Progress
+typedef struct Experiment
 {
 	RtbExperiment *e;
-	MemoryContext cxt;			/* of the run */
-	RtbHost    *host;
+	RtbCollector *collector;
+	RtbSessionSink sink;
+	RtbHost    *keeper;			/* session 1 */
+	RtbHost    *visitor;		/* the running later session, or NULL */
 	pg_prng_state prng;
 	int64		started_ns;
-	int		   *order;			/* this round's arms */
-	int			norder;
-	bool	   *warned;			/* by arm, at this point */
-	/* what is kept if the run ends early: finished points only */
-	int			points_done;
-	int			passes_done;
-	int			findings_done;
-	int			steps_done;
-} Progress;
+	int			norder;			/* passes in a round */
+	int		   *order;
+	/* points that the pilot measured */
+	int			npoints;
+	int		   *index;			/* into the run's points */
+	StringInfo *descriptions;
+	RtbPointCost *costs;
+} Experiment;
 
 /* a run is going on in this backend */
 static bool running = false;
 
-/* ---- what comes from the session ---- */
-
-static char *
-copy_text(const char *text)
-{
-	return text ? pstrdup(text) : NULL;
-}
-
-/* a worker finds no relation that only the caller sees: say so, in the notes too */
-static char *
-unseen_hint(Progress *p, const RtbPass *pass)
-{
-	RtbFinding *finding;
-	char	   *hint;
-
-	if (!p->e->options.own_transactions || strcmp(pass->sqlstate, "42P01") != 0)
-		return NULL;
-	hint = rtb_unseen_hint(pass->message);
-	if (hint == NULL)
-		return NULL;
-	finding = palloc0(sizeof(RtbFinding));
-	finding->kind = RTB_FOUND_NOTE;
-	finding->has_point = pass->has_point;
-	finding->point = pass->point;
-	finding->arm = pass->arm;
-	/* a phrase among others */
-	finding->detail = pnstrdup(hint, strlen(hint) - 1);
-	p->e->run->findings = lappend(p->e->run->findings, finding);
-	return hint;
-}
-
-static void
-warn_failed(Progress *p, const RtbPass *pass)
-{
-	const char *arm = list_nth(p->e->run->arms, pass->arm);
-	char	   *where = pass->has_point ? psprintf(" at point " INT64_FORMAT, pass->point) : "";
-	char	   *hint;
-
-	if (p->warned[pass->arm])
-		return;
-	p->warned[pass->arm] = true;
-	hint = strcmp(pass->sqlstate, "2D000") == 0
-		? "This arm controls transactions itself, and a pass is one transaction that is rolled back: compare the same work without COMMIT and ROLLBACK."
-		: unseen_hint(p, pass);
-	ereport(WARNING,
-			(errcode(MAKE_SQLSTATE(pass->sqlstate[0], pass->sqlstate[1], pass->sqlstate[2],
-								   pass->sqlstate[3], pass->sqlstate[4])),
-			 errmsg("arm \"%s\" failed%s: %s", arm, where, pass->message),
-			 pass->failed_step > 0
-			 ? errdetail("SQLSTATE %s in step %d, statement " INT64_FORMAT " of the pass.",
-						 pass->sqlstate, pass->failed_step, pass->failed_statement)
-			 : errdetail("SQLSTATE %s before the arm's first step.", pass->sqlstate),
-			 hint != NULL ? errhint("%s", hint) : 0));
-}
-
-static void
-keep_pass(void *arg, const RtbPass *pass)
-{
-	Progress   *p = arg;
-	MemoryContext old = MemoryContextSwitchTo(p->cxt);
-	RtbPass    *kept = palloc(sizeof(RtbPass));
-
-	*kept = *pass;
-	kept->plan_shape = copy_text(pass->plan_shape);
-	kept->fired_shape = copy_text(pass->fired_shape);
-	kept->digest = copy_text(pass->digest);
-	kept->returned = copy_text(pass->returned);
-	kept->sqlstate = copy_text(pass->sqlstate);
-	kept->message = copy_text(pass->message);
-	p->e->run->passes = lappend(p->e->run->passes, kept);
-	if (kept->sqlstate != NULL)
-		warn_failed(p, kept);
-	MemoryContextSwitchTo(old);
-}
-
-static void
-keep_finding(void *arg, const RtbFinding *finding)
-{
-	Progress   *p = arg;
-	MemoryContext old = MemoryContextSwitchTo(p->cxt);
-	RtbFinding *kept = palloc(sizeof(RtbFinding));
-
-	*kept = *finding;
-	kept->detail = copy_text(finding->detail);
-	p->e->run->findings = lappend(p->e->run->findings, kept);
-	MemoryContextSwitchTo(old);
-}
-
-static void
-keep_step(void *arg, const RtbStepTime *step)
-{
-	Progress   *p = arg;
-	MemoryContext old = MemoryContextSwitchTo(p->cxt);
-	RtbStepTime *kept = palloc(sizeof(RtbStepTime));
-
-	*kept = *step;
-	kept->statement = copy_text(step->statement);
-	p->e->run->steps = lappend(p->e->run->steps, kept);
-	MemoryContextSwitchTo(old);
-}
-
 /* ---- time ---- */
 
-/* milliseconds left of max_time; PG_INT64_MAX without one */
+/* nanoseconds left of max_time; a long time without one */
 static int64
-time_left_ms(const Progress *p)
+time_left_ns(const Experiment *x)
 {
-	if (p->e->max_time_ms == 0)
-		return PG_INT64_MAX;
-	return p->e->max_time_ms - (rtb_clock_ns() - p->started_ns) / 1000000;
+	if (x->e->max_time_ms == 0)
+		return NO_LIMIT_NS;
+	return x->e->max_time_ms * 1000000 - (rtb_clock_ns() - x->started_ns);
 }
 
 static int64
-pass_timeout_ms(const Progress *p)
+pass_timeout_ms(const Experiment *x)
 {
-	if (p->e->pass_timeout_ms > 0)
-		return p->e->pass_timeout_ms;
-	if (p->e->max_time_ms == 0)
+	if (x->e->pass_timeout_ms > 0)
+		return x->e->pass_timeout_ms;
+	if (x->e->max_time_ms == 0)
 		return 0;
-	return Max(time_left_ms(p), RTB_LEAST_PASS_TIMEOUT_MS);
+	return Max(time_left_ns(x) / 1000000, LEAST_PASS_TIMEOUT_MS);
 }
+
+/* ---- rounds ---- */
+
+static int64
+point_value(const Experiment *x, int i)
+{
+	return *(int64 *) list_nth(x->e->run->points, i);
+}
+
+/* arms in their order, and the baseline's second pass last */
+static void
+start_order(Experiment *x)
+{
+	int			narms = list_length(x->e->run->arms);
+
+	for (int i = 0; i < narms; i++)
+		x->order[i] = i;
+	x->norder = narms;
+	if (x->e->control)
+		x->order[x->norder++] = RTB_CONTROL;
+}
+
+static void
+warm_up(Experiment *x, RtbHost *host, int session)
+{
+	start_order(x);
+	rtb_host_round(host, pass_timeout_ms(x), RTB_PASS_WARMUP, session, 0,
+				   list_length(x->e->run->arms), x->order);
+}
+
+/* rounds first..last at a point; the last of them is of the kind given */
+static void
+run_rounds(Experiment *x, RtbHost *host, int session, int first, int last, RtbPassKind kind)
+{
+	for (int round = first; round <= last; round++)
+	{
+		rtb_schedule_order(&x->prng, round, x->norder, x->order);
+		rtb_host_round(host, pass_timeout_ms(x), round == last ? kind : RTB_PASS_TIMED,
+					   session, round, x->norder, x->order);
+	}
+}
+
+/* the widest half-width on the log scale over all arms that are judged */
+static double
+widest(const RtbRun *run, bool one_point, int64 point)
+{
+	double		most = 0;
+	ListCell   *lc;
+
+	foreach(lc, rtb_judge(run))
+	{
+		const RtbResult *r = lfirst(lc);
+
+		if ((one_point && r->point != point) || r->arm == run->baseline ||
+			isnan(r->speedup.estimate))
+			continue;
+		if (isnan(r->speedup.low))
+			return INFINITY;
+		most = Max(most, (log(r->speedup.high) - log(r->speedup.low)) / 2);
+	}
+	return most;
+}
+
+static bool
+narrow_enough(const Experiment *x, bool one_point, int64 point)
+{
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "rtbench look",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(cxt);
+	bool		narrow = widest(x->e->run, one_point, point) <= log1p(x->e->target);
+
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(cxt);
+	return narrow;
+}
+
+/*
+ * Rounds of one session at one point, in whole mirror pairs, until the width
+ * is reached at a look or the deadline comes.  The last pair is digested.
+ */
+static void
+run_rounds_until(Experiment *x, RtbHost *host, int round, int most, bool looks,
+				 int64 deadline_ns, int64 point)
+{
+	while (round < most)
+	{
+		int64		started = rtb_clock_ns();
+		int			n = Min(2, most - round);
+		bool		last = round + n >= most;
+
+		start_order(x);
+		/* the pair after this one would come too late, so this one is the last */
+		if (!last && round >= 2 && deadline_ns != 0)
+			last = started + 2 * (x->costs[0].round_ns * 2) > deadline_ns;
+		run_rounds(x, host, 1, round + 1, round + n,
+				   last || (looks && rtb_schedule_is_rounds_look(round + n))
+				   ? RTB_PASS_LAST : RTB_PASS_TIMED);
+		round += n;
+		x->costs[0].round_ns = (rtb_clock_ns() - started) / n;
+		if (last || (looks && rtb_schedule_is_rounds_look(round) && narrow_enough(x, true, point)))
+			return;
+	}
+}
+
+/* ---- one session, point by point ---- */
 
 /*
  * When a point's rounds must end: its share of the time that is left, the
  * points weighted by their value, since a pass's time grows with it.
  */
 static int64
-point_deadline_ns(const Progress *p, int index)
+point_deadline_ns(const Experiment *x, int index)
 {
-	List	   *points = p->e->run->points;
+	List	   *points = x->e->run->points;
 	double		total = 0;
 	double		own = 0;
 
-	if (p->e->max_time_ms == 0)
-		return PG_INT64_MAX;
 	for (int i = index; i < list_length(points); i++)
 	{
-		double		weight = Max(*(int64 *) list_nth(points, i), 1);
+		double		weight = Max(point_value(x, i), 1);
 
 		total += weight;
 		if (i == index)
 			own = weight;
 	}
-	return rtb_clock_ns() +
-		(int64) (Max(time_left_ms(p), 0) * 1e6 * (total > 0 ? own / total : 1));
-}
-
-/* ---- one point ---- */
-
-/* a random permutation (Fisher and Yates, as Knuth's algorithm P) or its reverse */
-static void
-next_order(Progress *p, int round)
-{
-	if (round % 2 == 0)
-	{
-		for (int i = 0; i < p->norder / 2; i++)
-		{
-			int			swap = p->order[i];
-
-			p->order[i] = p->order[p->norder - 1 - i];
-			p->order[p->norder - 1 - i] = swap;
-		}
-		return;
-	}
-	for (int i = p->norder - 1; i > 0; i--)
-	{
-		int			j = (int) pg_prng_uint64_range(&p->prng, 0, i);
-		int			swap = p->order[i];
-
-		p->order[i] = p->order[j];
-		p->order[j] = swap;
-	}
+	return rtb_clock_ns() + (int64) (Max(time_left_ns(x), 0) * (total > 0 ? own / total : 1));
 }
 
 static void
-run_rounds(Progress *p, int index)
+run_point_by_point(Experiment *x)
 {
-	int64		deadline = point_deadline_ns(p, index);
-	int64		pair_started = rtb_clock_ns();
-	int			rounds = p->e->rounds;
-
-	for (int round = 1; round <= rounds; round++)
-	{
-		/* only whole mirror pairs: half of one would lean to one side */
-		if (round % 2 == 1)
-		{
-			int64		now = rtb_clock_ns();
-			int64		pair = round > 1 ? now - pair_started : 0;
-
-			if (round > 1 && now + 2 * pair > deadline)
-				rounds = Min(rounds, round + 1);
-			pair_started = now;
-		}
-		next_order(p, round);
-		rtb_host_round(p->host, pass_timeout_ms(p), 1, round, p->norder, p->order,
-					   round == rounds);
-	}
-}
-
-static void
-run_point(Progress *p, int index)
-{
-	RtbRun	   *run = p->e->run;
-	bool		has_point = run->points != NIL;
-	int64		point = has_point ? *(int64 *) list_nth(run->points, index) : 0;
-	char	   *document = rtb_work_document(p->e->scenario, has_point, point);
-
-	memset(p->warned, 0, sizeof(bool) * p->norder);
-	for (int i = 0; i < p->norder; i++)
-		p->order[i] = i;
-	rtb_host_point(p->host, document);
-	rtb_host_pilot(p->host, pass_timeout_ms(p));
-	run_rounds(p, index);
-	rtb_host_leave(p->host);
-	pfree(document);
-
-	p->points_done++;
-	p->passes_done = list_length(run->passes);
-	p->findings_done = list_length(run->findings);
-	p->steps_done = list_length(run->steps);
-}
-
-static void
-run_points(Progress *p)
-{
-	int			npoints = Max(list_length(p->e->run->points), 1);
+	RtbRun	   *run = x->e->run;
+	int			npoints = Max(list_length(run->points), 1);
+	int			most = x->e->rounds > 0 ? x->e->rounds : 256;
 
 	for (int i = 0; i < npoints; i++)
 	{
-		if (i > 0 && time_left_ms(p) <= 0)
-		{
-			StringInfoData left;
+		bool		has_point = run->points != NIL;
+		int64		point = has_point ? point_value(x, i) : 0;
 
-			initStringInfo(&left);
-			for (int k = i; k < npoints; k++)
-				appendStringInfo(&left, "%s" INT64_FORMAT, k > i ? ", " : "",
-								 *(int64 *) list_nth(p->e->run->points, k));
-			ereport(WARNING,
-					(errmsg("max_time is used up: points not measured: %s", left.data),
-					 errhint("Raise max_time, or name fewer points or arms.")));
-			p->e->run->complete = false;
+		if (i > 0 && time_left_ns(x) <= 0)
+		{
+			rtb_forecast_warn_left_out(run->points, i);
+			run->complete = false;
 			return;
 		}
-		run_point(p, i);
+		rtb_host_point(x->keeper, rtb_work_document(x->e->scenario, has_point, point));
+		rtb_host_pilot(x->keeper, pass_timeout_ms(x));
+		warm_up(x, x->keeper, 1);
+		x->costs[0].round_ns = 0;
+		run_rounds_until(x, x->keeper, 0, most, x->e->rounds == 0,
+						 point_deadline_ns(x, i), point);
+		rtb_host_leave(x->keeper);
+		rtb_collector_mark(x->collector, i + 1);
 	}
 }
 
-/* the finished points are kept by another process: this transaction will be rolled back */
-static void
-keep_finished(Progress *p)
+/* ---- sessions as units ---- */
+
+/* can this point still be measured beside those before it? */
+static bool
+point_fits(const Experiment *x, int64 value, int needed)
 {
-	RtbRun	   *run = p->e->run;
+	int64		need;
+
+	if (x->npoints == 0)
+		return true;
+	need = rtb_schedule_forecast(x->costs, x->npoints, value, false) +
+		needed * rtb_schedule_forecast(x->costs, x->npoints, value, true);
+	for (int i = 0; i < x->npoints; i++)
+		need += needed * x->costs[i].round_ns;
+	return need <= time_left_ns(x);
+}
+
+static void
+pilot_point(Experiment *x, int index)
+{
+	RtbRun	   *run = x->e->run;
+	bool		has_point = run->points != NIL;
+	int64		value = has_point ? point_value(x, index) : 0;
+	RtbPointCost *cost = &x->costs[x->npoints];
+	int			rounds = x->e->rounds > 0 ? x->e->rounds : 2;
+	int64		started = rtb_clock_ns();
+
+	rtb_host_point(x->keeper, rtb_work_document(x->e->scenario, has_point, value));
+	rtb_host_pilot(x->keeper, pass_timeout_ms(x));
+	cost->value = value;
+	cost->pilot_ns = rtb_clock_ns() - started;
+	started = rtb_clock_ns();
+	start_order(x);
+	run_rounds(x, x->keeper, 1, 1, rounds, x->e->sessions == 1 ? RTB_PASS_LAST : RTB_PASS_LAST_IF_CHEAP);
+	cost->round_ns = (rtb_clock_ns() - started) / rounds;
+	x->descriptions[x->npoints] = rtb_host_describe(x->keeper);
+	x->index[x->npoints++] = index;
+}
+
+/* the pilot at every point that fits, upwards */
+static void
+run_pilot(Experiment *x, int needed)
+{
+	RtbRun	   *run = x->e->run;
+	int			npoints = Max(list_length(run->points), 1);
+	List	   *left_out = NIL;
+
+	for (int i = 0; i < npoints; i++)
+	{
+		if (run->points != NIL && !point_fits(x, point_value(x, i), needed))
+		{
+			left_out = lappend(left_out, list_nth(run->points, i));
+			continue;
+		}
+		pilot_point(x, i);
+	}
+	if (left_out != NIL)
+	{
+		rtb_forecast_warn_left_out(left_out, 0);
+		run->points = list_difference_ptr(run->points, left_out);
+		run->complete = false;
+	}
+}
+
+/* a fresh backend visits every point */
+static void
+run_session(Experiment *x, int session, int rounds, bool last)
+{
+	x->visitor = rtb_host_open(&x->e->options, &x->sink);
+	for (int i = 0; i < x->npoints; i++)
+	{
+		bool		has_point = x->e->run->points != NIL;
+
+		rtb_host_attach(x->visitor,
+						rtb_work_document(x->e->scenario, has_point, x->costs[i].value),
+						x->descriptions[i]);
+		warm_up(x, x->visitor, session);
+		start_order(x);
+		run_rounds(x, x->visitor, session, 1, rounds, last ? RTB_PASS_LAST : RTB_PASS_LAST_IF_CHEAP);
+		rtb_host_leave(x->visitor);
+	}
+	rtb_host_close(x->visitor);
+	x->visitor = NULL;
+}
+
+static void
+run_sessions(Experiment *x, const RtbPlan *plan, int needed)
+{
+	int64		round_ns = rtb_schedule_session_ns(x->costs, x->npoints, 1) / 3;
+	int			first = Min(plan->sessions, Max(needed, RTB_SESSIONS_FIRST));
+	int			done = 1;
+
+	while (done < plan->sessions)
+	{
+		int64		started = rtb_clock_ns();
+		int64		left = time_left_ns(x);
+		int			pairs = rtb_schedule_pairs(left, Max(first - done, 1), round_ns);
+		int			rounds = x->e->rounds > 0 ? x->e->rounds : x->e->sessions > 0 ? 2 : 2 * pairs;
+		int64		cost = round_ns * (1 + rounds);
+		bool		look;
+
+		if (x->e->sessions == 0 && left < cost &&
+			(done >= needed ||
+			 left + x->e->max_time_ms * 1000000 * (OVERTIME - 1) < cost))
+			break;
+		look = x->e->sessions == 0 && rtb_schedule_is_look(done + 1, needed);
+		run_session(x, done + 1, rounds,
+					look || done + 1 == plan->sessions || left < 3 * cost);
+		done++;
+		round_ns = (rtb_clock_ns() - started) / (1 + rounds);
+		rtb_collector_mark(x->collector, x->npoints);
+		if (look && narrow_enough(x, false, 0))
+			break;
+	}
+	x->e->run->scope = psprintf("%d sessions", done);
+}
+
+/* sessions don't fit: the rounds of the pilot's session are the units */
+static void
+run_rounds_instead(Experiment *x)
+{
+	double		total = 0;
+	int64		left = Max(time_left_ns(x), 0);
+	int64		needed_ns;
+
+	for (int i = 0; i < x->npoints; i++)
+		total += x->costs[i].round_ns;
+	needed_ns = (int64) (total * rtb_judge_needed(RTB_ALPHA));
+	left = Max(left, needed_ns);
+	for (int i = 0; i < x->npoints; i++)
+	{
+		int64		share = (int64) (left * (x->costs[i].round_ns / total));
+
+		rtb_host_enter(x->keeper, i);
+		x->costs[0].round_ns = x->costs[i].round_ns;
+		run_rounds_until(x, x->keeper, 2, 256, true, rtb_clock_ns() + share, x->costs[i].value);
+		rtb_collector_mark(x->collector, i + 1);
+	}
+}
+
+static void
+leave_points(Experiment *x)
+{
+	for (int i = 0; i < x->npoints; i++)
+	{
+		rtb_host_enter(x->keeper, i);
+		rtb_host_leave(x->keeper);
+	}
+}
+
+static void
+run_all_points(Experiment *x)
+{
+	RtbRun	   *run = x->e->run;
+	int			plain = rtb_judge_needed(RTB_ALPHA);
+	int			corrected;
+	RtbPlan		plan;
+
+	run_pilot(x, plain);
+	corrected = rtb_judge_needed(rtb_judge_alpha(run));
+	plan = rtb_schedule_plan(x->costs, x->npoints, time_left_ns(x), corrected, plain);
+	if (x->e->sessions > 0)
+	{
+		plan.sessions = x->e->sessions;
+		plan.pairs = 1;
+		plan.corrected = true;
+	}
+	rtb_forecast_announce(run, &plan, x->costs, x->npoints, corrected,
+						  x->e->max_time_ms, time_left_ns(x), x->e->sessions > 0);
+	if (plan.sessions > 1)
+		run_sessions(x, &plan, plan.corrected ? corrected : plain);
+	else if (x->e->sessions == 0)
+		run_rounds_instead(x);
+	leave_points(x);
+}
+
+/* ---- all of it ---- */
+
+/* what is finished is kept by another process: this transaction will be rolled back */
+static void
+keep_finished(Experiment *x)
+{
+	RtbRun	   *run = x->e->run;
 	int64		id;
 
+	if (x->collector->points_done == 0)
+		return;
 	run->complete = false;
 	run->finished_at = GetCurrentTimestamp();
-	run->passes = list_truncate(run->passes, p->passes_done);
-	run->findings = list_truncate(run->findings, p->findings_done);
-	run->steps = list_truncate(run->steps, p->steps_done);
-	id = rtb_host_rescue(p->host, run);
+	rtb_collector_cut(x->collector);
+	id = rtb_host_rescue(x->keeper, run);
 	if (id > 0)
 		ereport(WARNING,
-				(errmsg("run " INT64_FORMAT " ended early and keeps %d of %d points", id,
-						p->points_done, Max(list_length(run->points), 1)),
+				(errmsg("run " INT64_FORMAT " ended early and keeps what was finished", id),
+				 errdetail("Finished points: %d of %d.", x->collector->points_done,
+						   Max(list_length(run->points), 1)),
 				 errhint("SELECT * FROM rtbench.result(" INT64_FORMAT ");", id)));
 }
 
 /*
  * An error, or somebody's cancel, ended the run: keep what is finished, clean
- * up, and go on with the error.  What goes wrong on the way is nobody's concern.
+ * up, and go on with the error.  What goes wrong on the way is lost.
  */
 static void
-end_early(Progress *p)
+end_early(Experiment *x, MemoryContext cxt)
 {
 	ErrorData  *edata;
 
-	MemoryContextSwitchTo(p->cxt);
+	MemoryContextSwitchTo(cxt);
 	edata = CopyErrorData();
 	FlushErrorState();
 	PG_TRY();
 	{
-		if (p->host != NULL)
-			rtb_host_unwind(p->host);
-		if (p->e->options.own_transactions && edata->hint == NULL &&
-			edata->sqlerrcode == ERRCODE_UNDEFINED_TABLE)
-			edata->hint = rtb_unseen_hint(edata->message);
-		if (p->points_done > 0)
-			keep_finished(p);
+		rtb_host_abandon(x->visitor);
+		x->visitor = NULL;
+		if (x->keeper != NULL)
+		{
+			rtb_host_unwind(x->keeper);
+			if (x->e->options.own_transactions && edata->hint == NULL &&
+				edata->sqlerrcode == ERRCODE_UNDEFINED_TABLE)
+				edata->hint = rtb_unseen_hint(edata->message);
+			keep_finished(x);
+		}
 	}
 	PG_CATCH();
 	{
-		MemoryContextSwitchTo(p->cxt);
+		MemoryContextSwitchTo(cxt);
 		FlushErrorState();
 	}
 	PG_END_TRY();
-	if (p->host != NULL)
-		rtb_host_abandon(p->host);
+	rtb_host_abandon(x->visitor);
+	rtb_host_abandon(x->keeper);
 	ReThrowError(edata);
+}
+
+static Experiment *
+prepare(RtbExperiment *e)
+{
+	Experiment *x = palloc0(sizeof(Experiment));
+	int			npoints = Max(list_length(e->run->points), 1);
+
+	x->e = e;
+	x->collector = rtb_collector_create(e->run, &x->sink);
+	x->order = palloc0(sizeof(int) * (list_length(e->run->arms) + 1));
+	x->index = palloc0(sizeof(int) * npoints);
+	x->descriptions = palloc0(sizeof(StringInfo) * npoints);
+	x->costs = palloc0(sizeof(RtbPointCost) * npoints);
+	x->started_ns = rtb_clock_ns();
+	pg_prng_seed(&x->prng, (uint64) e->run->seed);
+	e->run->complete = true;
+	e->run->scope = "this backend only";
+	return x;
 }
 
 /*
@@ -350,41 +495,35 @@ end_early(Progress *p)
  *		Run everything; passes, findings and step times are in e->run then.
  *
  * In the current memory context.  Throws what ends a run: a failing setup or
- * check, a cancel, a worker that cannot be had or died; and 55000 if it is an
- * arm of a run that asks for another one.
+ * check, a cancel, a worker that cannot be had or died; and 55000 in an arm of
+ * a run, which cannot start another one.
  */
 void
 rtb_experiment_run(RtbExperiment *e)
 {
-	Progress   *p = palloc0(sizeof(Progress));
-	RtbSessionSink sink = {keep_pass, keep_finding, keep_step, p};
-	int			narms = list_length(e->run->arms);
+	Experiment *x = prepare(e);
+	MemoryContext cxt = CurrentMemoryContext;
 
 	if (running || rtb_host_serves())
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("a run of rtbench cannot be part of another one")));
-	p->e = e;
-	p->cxt = CurrentMemoryContext;
-	p->norder = narms;
-	p->order = palloc0(sizeof(int) * narms);
-	p->warned = palloc0(sizeof(bool) * narms);
-	p->started_ns = rtb_clock_ns();
-	pg_prng_seed(&p->prng, (uint64) e->run->seed);
-	e->run->complete = true;
 	running = true;
 	PG_TRY();
 	{
-		p->host = rtb_host_open(&e->options, &sink);
-		e->run->machine = rtb_facts_machine(rtb_host_empty_price(p->host));
-		run_points(p);
-		rtb_host_close(p->host);
+		x->keeper = rtb_host_open(&e->options, &x->sink);
+		e->run->machine = rtb_facts_machine(rtb_host_empty_price(x->keeper));
+		if (!e->options.own_transactions || (e->rounds > 0 && e->sessions == 0))
+			run_point_by_point(x);
+		else
+			run_all_points(x);
+		rtb_host_close(x->keeper);
 		running = false;
 	}
 	PG_CATCH();
 	{
 		running = false;
-		end_early(p);
+		end_early(x, cxt);
 	}
 	PG_END_TRY();
 	e->run->finished_at = GetCurrentTimestamp();

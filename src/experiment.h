@@ -1,6 +1,6 @@
 /*
  * experiment.h
- *	  The schedule: points, sessions, rounds, order, stopping.
+ *	  The schedule carried out: points, sessions, rounds, stopping.
  */
 #ifndef RTB_EXPERIMENT_H
 #define RTB_EXPERIMENT_H
@@ -15,10 +15,13 @@ typedef struct RtbExperiment
 {
 	RtbScenario *scenario;		/* arms chosen, parameters set */
 	RtbSessionOptions options;
-	int			rounds;
+	int			rounds;			/* asked for; 0: as the time allows */
+	int			sessions;		/* asked for; 0: as the time allows */
+	double		target;			/* half-width at which to stop: 0.02 is 2 % */
+	bool		control;		/* the baseline runs twice in every round */
 	int64		max_time_ms;	/* 0: no limit */
 	int64		pass_timeout_ms;	/* 0: what is left of max_time */
-	RtbRun	   *run;			/* gets passes, findings, steps */
+	RtbRun	   *run;			/* gets passes, findings, steps, scope */
 } RtbExperiment;
 
 extern void rtb_experiment_run(RtbExperiment *e);

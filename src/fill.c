@@ -1,12 +1,10 @@
 /*
  * fill.c
- *	  Parameters in SQL text: :name, :'name' and :"name", as in psql.
+ *	  Parameters in SQL text replaced by their values.
  *
- * Told apart by the core scanner, so never in strings, comments, casts or :=.
- * The name is what directly follows the colon, case as written.  Stricter than
- * psql in two ways, so that a value can never change how a text is read: a
- * parameter is a word of its own (t_:n is an error), and a raw :name takes
- * only a number, a boolean, null, or a text that is a number or a plain name.
+ * A value can never change how a text is read: a raw :name takes only a
+ * number, a boolean, null, or a text that is a number or a plain name; the
+ * other two are quoted.
  *
  * The bodies of DO and CREATE FUNCTION are strings, but of SQL: there the known
  * names are filled in, and others left alone (a body may slice arrays).  The
@@ -23,242 +21,9 @@
 #include "utils/numeric.h"
 
 #include "json_access.h"
-#include "script.h"
-
-/* one :name in a text */
-typedef struct Reference
-{
-	char		style;			/* 0 raw, '\'' a literal, '"' an identifier */
-	int			start;			/* of the colon */
-	int			end;
-	char	   *name;
-} Reference;
-
-/* so many raw names of a text are tried as names and as numbers */
-#define MAX_GUESSED 8
+#include "reference.h"
 
 static char *fill(const char *text, Jsonb *parameters, bool in_body);
-
-/* psql's characters of a variable's name; a digit doesn't begin one */
-static bool
-name_char(unsigned char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-		(c >= '0' && c <= '9') || c == '_' || IS_HIGHBIT_SET(c);
-}
-
-static bool
-name_start(unsigned char c)
-{
-	return name_char(c) && !(c >= '0' && c <= '9');
-}
-
-/*
- * Error unless a name can be written as a parameter's.
- */
-void
-rtb_script_check_parameter_name(const char *name)
-{
-	const char *c = name;
-
-	if (name_start(*c))
-		while (name_char(*c))
-			c++;
-	if (c == name || *c != '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_NAME),
-				 errmsg("invalid name of parameter: \"%s\"", name),
-				 errhint("A parameter's name has letters, digits and underscores, and does not begin with a digit.")));
-}
-
-/* would a word or string go on across this neighbour? */
-static bool
-joins(unsigned char c)
-{
-	return name_char(c) || c == '$' || c == '\'' || c == '"';
-}
-
-/* what stands behind a colon, if it is a parameter: false if not */
-static bool
-read_reference(const char *text, const RtbToken *colon, Reference *ref)
-{
-	const char *at = text + colon->end;
-	const char *name;
-
-	ref->style = (*at == '\'' || *at == '"') ? *at++ : 0;
-	ref->start = colon->start;
-	name = at;
-	if (!name_start(*at))
-		return false;
-	while (name_char(*at))
-		at++;
-	ref->name = pnstrdup(name, at - name);
-	if (ref->style != 0 && *at++ != ref->style)
-		return false;
-	ref->end = at - text;
-	return true;
-}
-
-/* a parameter is a word of its own */
-static void
-check_reference_alone(const char *text, const Reference *ref, const RtbToken *next)
-{
-	if (next->start == ref->start + 1 && next->end == ref->end &&
-		!joins(text[ref->end]) &&
-		!(ref->start > 0 && joins(text[ref->start - 1])))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_SYNTAX_ERROR),
-			 errmsg("parameter \"%s\" runs into what stands beside it", ref->name),
-			 errhint("A parameter stands for a whole word, number or string. "
-					 "In an array slice put a space behind the colon, or before it for a parameter."),
-			 rtb_script_errposition(text, ref->start)));
-}
-
-static bool
-is_known(List *known, const char *name)
-{
-	ListCell   *lc;
-
-	foreach(lc, known)
-		if (strcmp(lfirst(lc), name) == 0)
-			return true;
-	return false;
-}
-
-/*
- * Inside ereport(): a hint that lists the known names (list of char *).
- */
-int
-rtb_script_hint_known(List *known)
-{
-	StringInfoData names;
-	ListCell   *lc;
-
-	if (known == NIL)
-		return errhint("There are no parameters here.");
-	initStringInfo(&names);
-	foreach(lc, known)
-		appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", (char *) lfirst(lc));
-	return errhint("Known parameters: %s.", names.data);
-}
-
-static void
-unknown_parameter(const char *text, const Reference *ref, List *known)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_PARAMETER),
-			 errmsg("parameter \"%s\" does not exist", ref->name),
-			 rtb_script_hint_known(known),
-			 rtb_script_errposition(text, ref->start)));
-}
-
-/*
- * Error if the text refers to a parameter whose name is not in the list of
- * char * given.  Bodies of DO and CREATE FUNCTION are not looked into: what is
- * unknown there may be theirs.
- */
-void
-rtb_script_check_names(const char *text, List *known)
-{
-	int			ntokens;
-	RtbToken   *tokens = rtb_script_tokens(text, &ntokens);
-
-	for (int t = 0; t + 1 < ntokens; t++)
-	{
-		Reference	ref;
-
-		if (tokens[t].code == ':' && read_reference(text, &tokens[t], &ref) &&
-			!is_known(known, ref.name))
-			unknown_parameter(text, &ref, known);
-	}
-}
-
-/* all parameters of a text: list of Reference * */
-static List *
-find_references(const char *text)
-{
-	List	   *refs = NIL;
-	int			ntokens;
-	RtbToken   *tokens = rtb_script_tokens(text, &ntokens);
-
-	for (int t = 0; t + 1 < ntokens; t++)
-	{
-		Reference	ref;
-
-		if (tokens[t].code != ':' || !read_reference(text, &tokens[t], &ref))
-			continue;
-		check_reference_alone(text, &ref, &tokens[t + 1]);
-		refs = lappend(refs, memcpy(palloc(sizeof(ref)), &ref, sizeof(ref)));
-	}
-	return refs;
-}
-
-/* blank the parameters of a text: the n-th raw name is a number if bit n is set */
-static char *
-blank_as(const char *text, List *refs, List *raw_names, uint32 numbers)
-{
-	char	   *blanked = pstrdup(text);
-	ListCell   *lc;
-
-	foreach(lc, refs)
-	{
-		Reference  *ref = lfirst(lc);
-		int			n = 0;
-
-		blanked[ref->start] = ' ';
-		if (ref->style != 0)
-			continue;
-		while (strcmp(list_nth(raw_names, n), ref->name) != 0)
-			n++;
-		if (n < MAX_GUESSED && (numbers & ((uint32) 1 << n)) != 0)
-		{
-			memset(blanked + ref->start, ' ', ref->end - ref->start);
-			blanked[ref->start] = '1';
-		}
-	}
-	return blanked;
-}
-
-/*
- * A copy of the text, of the same length, that has no parameters: it parses as
- * SQL, and every position in it is the position in the text.  A raw :name
- * becomes a name or a number, whichever makes the text parse (LIMIT takes
- * either, varchar(:n) and FROM :t don't).  If nothing does, the text with
- * names is returned: whoever parses it will find the error.
- */
-char *
-rtb_script_blank(const char *text)
-{
-	List	   *refs = NIL;
-	List	   *raw_names = NIL;
-	uint32		combinations;
-	ListCell   *lc;
-
-	if (strchr(text, ':') != NULL)
-		refs = find_references(text);
-	foreach(lc, refs)
-	{
-		Reference  *ref = lfirst(lc);
-
-		if (ref->style == 0 && !is_known(raw_names, ref->name))
-			raw_names = lappend(raw_names, ref->name);
-	}
-	if (raw_names != NIL)
-	{
-		combinations = (uint32) 1 << Min(list_length(raw_names), MAX_GUESSED);
-		for (uint32 numbers = 0; numbers < combinations; numbers++)
-		{
-			char	   *blanked = blank_as(text, refs, raw_names, numbers);
-
-			CHECK_FOR_INTERRUPTS();
-			if (rtb_script_parses(blanked))
-				return blanked;
-			pfree(blanked);
-		}
-	}
-	return blank_as(text, refs, raw_names, 0);
-}
 
 /* does it read as one number, as the scanner has numbers? */
 static bool
@@ -297,9 +62,9 @@ is_plain_name(const char *s)
 {
 	do
 	{
-		if (!name_start(*s))
+		if (!rtb_name_start(*s))
 			return false;
-		while (name_char(*s))
+		while (rtb_name_char(*s))
 			s++;
 	} while (*s++ == '.');
 	return s[-1] == '\0';
@@ -345,7 +110,7 @@ quoted_name(const char *name)
 
 /* what a value becomes in the text; refuses what would not be one token */
 static char *
-value_text(const char *text, const Reference *ref, const JsonbValue *value)
+value_text(const char *text, const RtbReference *ref, const JsonbValue *value)
 {
 	char	   *s;
 
@@ -387,7 +152,7 @@ static void
 append_value(StringInfo buf, const char *value)
 {
 	if (buf->len > 0 && strchr("+-*/<>=~!@#%^&|`?", buf->data[buf->len - 1]) != NULL &&
-		!name_char(value[0]))
+		!rtb_name_char(value[0]))
 		appendStringInfoChar(buf, ' ');
 	appendStringInfoString(buf, value);
 }
@@ -497,7 +262,7 @@ fill(const char *text, Jsonb *parameters, bool in_body)
 	initStringInfo(&buf);
 	for (int t = 0; t < ntokens; t++)
 	{
-		Reference	ref;
+		RtbReference	ref;
 		JsonbValue *value = NULL;
 
 		if (!in_body && is_body[t])
@@ -508,7 +273,7 @@ fill(const char *text, Jsonb *parameters, bool in_body)
 			continue;
 		}
 		if (tokens[t].code != ':' || t + 1 == ntokens ||
-			!read_reference(text, &tokens[t], &ref))
+			!rtb_reference_read(text, &tokens[t], &ref))
 			continue;
 		if (parameters != NULL)
 			value = rtb_json_member(&parameters->root, ref.name);
@@ -516,10 +281,10 @@ fill(const char *text, Jsonb *parameters, bool in_body)
 		{
 			if (in_body)
 				continue;
-			unknown_parameter(text, &ref,
+			rtb_reference_unknown(text, &ref,
 							  parameters == NULL ? NIL : rtb_json_keys(&parameters->root));
 		}
-		check_reference_alone(text, &ref, &tokens[t + 1]);
+		rtb_reference_check_alone(text, &ref, &tokens[t + 1]);
 		appendBinaryStringInfo(&buf, text + copied, ref.start - copied);
 		append_value(&buf, value_text(text, &ref, value));
 		copied = ref.end;

@@ -381,8 +381,6 @@ void
 rtb_fixture_sweep(void)
 {
 	MemoryContext cxt = CurrentMemoryContext;
-	Oid			types[1] = {OIDOID};
-	Datum		values[1] = {ObjectIdGetDatum(GetUserId())};
 	List	   *left = NIL;
 	ListCell   *lc;
 	int			nest;
@@ -397,12 +395,12 @@ rtb_fixture_sweep(void)
 					  "       pg_catalog.regexp_matches(pg_catalog.obj_description(n.oid, 'pg_namespace'),"
 					  "         '^" SCRATCH_COMMENT "(\\d+) started at (\\d+)$') AS m"
 					  " WHERE n.nspname LIKE 'rtbench\\_scratch\\_%'"
-					  "   AND n.nspowner = $1"
+					  "   AND n.nspowner = quote_ident(current_user)::regrole"
 					  "   AND NOT EXISTS (SELECT FROM pg_catalog.pg_stat_activity a"
 					  "         WHERE a.pid::text = m[1]"
 					  "           AND (a.backend_start IS NULL OR m[2] ="
 					  "                (extract(epoch FROM a.backend_start) * 1000000)::bigint::text))",
-					  1, types, values, NULL);
+					  0, NULL, NULL, NULL);
 	for (uint64 i = 0; i < n; i++)
 	{
 		MemoryContext old = MemoryContextSwitchTo(cxt);

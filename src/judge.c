@@ -18,8 +18,7 @@
 #include "miscadmin.h"
 #include "stats.h"
 
-/* the level of a run whose comparisons are few, and the most that many share */
-#define ALPHA			0.01
+/* the error that all comparisons of a run share at most */
 #define FAMILY_ALPHA	0.05
 
 /* z of 80 % power: a difference is seen 8 times in 10 */
@@ -58,7 +57,7 @@ ratio_of_units(const Judge *judge, const double *units, int n)
 	ratio.estimate = exp(rtb_hodges_lehmann(units, n));
 	if (rtb_signed_rank_critical(n, alpha) == RTB_NO_CRITICAL)
 	{
-		alpha = ALPHA;
+		alpha = RTB_ALPHA;
 		ratio.corrected = false;
 	}
 	if (rtb_signed_rank_interval(units, n, alpha, &low, &high))
@@ -223,12 +222,10 @@ ratio_notes(const Judge *judge, const RtbResult *result, bool sessions)
 
 	if (isnan(ratio->level))
 	{
-		int			needed = 1;
+		int			needed = rtb_judge_needed(RTB_ALPHA);
 
-		while (rtb_signed_rank_critical(needed, ALPHA) == RTB_NO_CRITICAL)
-			needed++;
 		notes = note(notes, psprintf("an interval at %g%% needs at least %d %s, and there are %d",
-									 100 * (1 - ALPHA), needed,
+									 100 * (1 - RTB_ALPHA), needed,
 									 sessions ? "sessions" : "rounds", ratio->units));
 	}
 	else if (!ratio->corrected)
@@ -262,7 +259,7 @@ judge_cell(const Judge *judge, const RtbCell *baseline, const RtbCell *cell, cha
 	result->arm = cell->arm;
 	result->comparisons = judge->comparisons;
 	result->speedup = result->cpu_speedup = no_ratio;
-	rtb_cell_figures(cell, ALPHA, result);
+	rtb_cell_figures(cell, RTB_ALPHA, result);
 	result->checked = join(finding_notes(cell, RTB_FOUND_CHECKED));
 
 	if (cell != baseline && !cell->failed)
@@ -377,6 +374,39 @@ judge_point(const Judge *judge, bool has_point, int64 point)
 	return results;
 }
 
+/* verdicts that are read together */
+static int64
+comparisons_of(const RtbRun *run)
+{
+	return (int64) (list_length(run->arms) - 1) * Max(list_length(run->points), 1);
+}
+
+/*
+ * rtb_judge_alpha
+ *		1 - level, corrected over the comparisons that are read together.
+ */
+double
+rtb_judge_alpha(const RtbRun *run)
+{
+	int64		comparisons = comparisons_of(run);
+
+	return comparisons == 0 ? RTB_ALPHA : Min(RTB_ALPHA, FAMILY_ALPHA / comparisons);
+}
+
+/*
+ * rtb_judge_needed
+ *		The smallest number of units that gives an interval at 1 - alpha.
+ */
+int
+rtb_judge_needed(double alpha)
+{
+	int			n = 1;
+
+	while (rtb_signed_rank_critical(n, alpha) == RTB_NO_CRITICAL)
+		n++;
+	return n;
+}
+
 /*
  * Judge a run: list of RtbResult *, for each point in the run's order each
  * arm in the run's order, also those that were not measured or failed.
@@ -391,9 +421,8 @@ rtb_judge(const RtbRun *run)
 
 	judge.run = run;
 	judge.empty_statement_ns = rtb_run_empty_statement_ns(run);
-	judge.comparisons = (int64) (list_length(run->arms) - 1) * Max(list_length(run->points), 1);
-	judge.alpha = judge.comparisons == 0 ? ALPHA :
-		Min(ALPHA, FAMILY_ALPHA / judge.comparisons);
+	judge.comparisons = comparisons_of(run);
+	judge.alpha = rtb_judge_alpha(run);
 	if (run->points == NIL)
 		return judge_point(&judge, false, 0);
 	foreach(lc, run->points)

@@ -62,6 +62,11 @@ typedef struct RtbResult
 	char	   *notes;
 } RtbResult;
 
+/* the level of a run whose comparisons are few is 1 - this */
+#define RTB_ALPHA	0.01
+
 extern List *rtb_judge(const RtbRun *run);
+extern double rtb_judge_alpha(const RtbRun *run);
+extern int	rtb_judge_needed(double alpha);
 
 #endif							/* RTB_JUDGE_H */

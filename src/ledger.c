@@ -25,6 +25,7 @@ static const KindName pass_kinds[] = {
 	{RTB_PASS_WARMUP, "warmup"},
 	{RTB_PASS_TIMED, "timed"},
 	{RTB_PASS_LAST, "last"},
+	{RTB_PASS_CLOSING, "closing"},
 	{0, NULL}
 };
 

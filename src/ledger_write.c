@@ -245,7 +245,8 @@ write_pass(SPIPlanPtr *plan, const RtbRun *run, int ordinal, const RtbPass *pass
 	put_text(&row, pass->returned);
 	put_text(&row, pass->sqlstate);
 	put_text(&row, pass->message);
-	put(&row, INT4OID, Int32GetDatum(pass->failed_step), pass->sqlstate == NULL || pass->failed_step <= 0);
+	put(&row, INT4OID, Int32GetDatum(pass->failed_step),
+		pass->sqlstate == NULL || pass->failed_step <= 0);
 	put(&row, INT8OID, Int64GetDatum(pass->failed_statement),
 		pass->sqlstate == NULL || pass->failed_statement <= 0);
 	insert_row(plan, "passes", "run, pass, " PASS_COLUMNS, &row);

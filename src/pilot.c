@@ -30,8 +30,6 @@
 #define RTB_VACUUM_LIMIT_BYTES	(INT64CONST(64) * 1024 * 1024)
 /* what a digest of the tables costs is measured on this many rows of each */
 #define RTB_FORECAST_ROWS	5000
-/* with kept plans: the choice between custom and generic falls at the sixth execution */
-#define RTB_KEPT_WARMUPS	6
 
 typedef struct Pilot
 {
@@ -69,7 +67,7 @@ discover(Pilot *p)
 {
 	RtbSession *s = p->s;
 
-	for (int i = 0; i < s->narms; i++)
+	for (int i = 0; i < s->at->narms; i++)
 	{
 		RtbPassRequest rq = {.kind = RTB_PASS_DISCOVERY, .arm = i, .session = 1};
 		List	   *locked = NIL;
@@ -77,17 +75,18 @@ discover(Pilot *p)
 
 		rq.locked = &locked;
 		rq.counts = &p->counts[i];
-		s->leaked_locks = 0;
+		s->at->leaked_locks = 0;
 		rtb_session_emit(s, rtb_session_pass(s, &rq));
-		if (s->failed[i])
+		if (s->at->failed[i])
 			continue;
-		if (s->leaked_locks > 0)
+		if (s->at->leaked_locks > 0)
 			rtb_session_find(s, RTB_FOUND_NOTE, i,
 							 "side effect: %d session-level advisory locks outlive the transaction (released by rtbench after each pass)",
-							 s->leaked_locks);
+							 s->at->leaked_locks);
 		note_counts(s, i, rq.counts);
 		p->wrote |= rq.counts->xids > 0;
-		old = MemoryContextSwitchTo(s->point_cxt);
+		s->at->catalogs_change |= rq.counts->ddl || s->at->made != NIL;
+		old = MemoryContextSwitchTo(s->at->cxt);
 		p->locked = list_concat_unique_oid(p->locked, locked);
 		MemoryContextSwitchTo(old);
 	}
@@ -111,13 +110,13 @@ describe_written(Pilot *p)
 	RtbSession *s = p->s;
 	ListCell   *lc;
 
-	MemoryContextSwitchTo(s->point_cxt);
-	s->written = rtb_written_describe(p->locked, s->fixture.schema, s->options.ignore_columns);
-	foreach(lc, s->written)
+	MemoryContextSwitchTo(s->at->cxt);
+	s->at->written = rtb_written_describe(p->locked, s->at->fixture.schema, s->options.ignore_columns);
+	foreach(lc, s->at->written)
 	{
 		RtbRelation *rel = lfirst(lc);
 
-		rel->scratch |= list_member_oid(s->fixture.relations, rel->relid);
+		rel->scratch |= list_member_oid(s->at->fixture.relations, rel->relid);
 	}
 }
 
@@ -128,7 +127,7 @@ is_written(const RtbSession *s, const char *label)
 {
 	ListCell   *lc;
 
-	foreach(lc, s->written)
+	foreach(lc, s->at->written)
 	{
 		if (strcmp(((RtbRelation *) lfirst(lc))->label, label) == 0)
 			return true;
@@ -146,13 +145,13 @@ choose_check(Pilot *p)
 
 	initStringInfo(&checked);
 	initStringInfo(&unreadable);
-	foreach(lc, s->written)
+	foreach(lc, s->at->written)
 	{
 		const RtbRelation *rel = lfirst(lc);
 
 		if (rel->relkind == RELKIND_SEQUENCE)
 		{
-			s->sequences_advanced |= rel->scratch;
+			s->at->sequences_advanced |= rel->scratch;
 			if (!rel->scratch)
 				rtb_session_find(s, RTB_FOUND_NOTE, -1,
 								 "advances sequence %s, which no rollback sets back", rel->label);
@@ -163,30 +162,30 @@ choose_check(Pilot *p)
 		else
 			appendStringInfo(&checked, "%s%s", checked.len ? ", " : "", rel->label);
 	}
-	foreach(lc, s->made)
+	foreach(lc, s->at->made)
 	{
 		if (!is_written(s, strVal(lfirst(lc))))
 			appendStringInfo(&checked, "%s%s (made by an arm)", checked.len ? ", " : "",
 							 strVal(lfirst(lc)));
 	}
-	if (s->work->check_query != NULL)
+	if (s->at->work->check_query != NULL)
 	{
-		s->check_mode = RTB_CHECK_QUERY;
+		s->at->check_mode = RTB_CHECK_QUERY;
 		resetStringInfo(&checked);
 		appendStringInfoString(&checked, "check query");
 	}
 	else if (checked.len > 0 || unreadable.len > 0)
 	{
-		s->check_mode = RTB_CHECK_TABLES;
+		s->at->check_mode = RTB_CHECK_TABLES;
 		if (s->options.ignore_columns != NIL)
 			appendStringInfoString(&checked, " (without the ignored columns)");
 		if (unreadable.len > 0)
 			rtb_session_find(s, RTB_FOUND_UNREADABLE, -1, "%s", unreadable.data);
 	}
 	else
-		s->check_mode = RTB_CHECK_RETURNED;
-	s->check_returned = s->check_mode == RTB_CHECK_RETURNED || s->options.compare_returned;
-	if (s->check_returned)
+		s->at->check_mode = RTB_CHECK_RETURNED;
+	s->at->check_returned = s->at->check_mode == RTB_CHECK_RETURNED || s->options.compare_returned;
+	if (s->at->check_returned)
 		appendStringInfo(&checked, "%sreturned rows", checked.len ? ", " : "");
 	rtb_session_find(s, RTB_FOUND_CHECKED, -1, "%s", checked.data);
 }
@@ -209,7 +208,7 @@ choose_cleaning(Pilot *p)
 						 "dead rows of earlier passes stay: no VACUUM inside the caller's transaction");
 		return;
 	}
-	foreach(lc, s->written)
+	foreach(lc, s->at->written)
 	{
 		const RtbRelation *rel = lfirst(lc);
 
@@ -226,7 +225,7 @@ choose_cleaning(Pilot *p)
 							 "not vacuumed between passes (%s): dead rows of earlier passes stay",
 							 s->options.vacuum == 0 ? "vacuum => false" : "above 64 MB; vacuum => true asks for it");
 	}
-	foreach(lc, s->written)
+	foreach(lc, s->at->written)
 	{
 		RtbRelation *rel = lfirst(lc);
 		MemoryContext old;
@@ -242,8 +241,8 @@ choose_cleaning(Pilot *p)
 							 "%s is not vacuumed between passes: the role does not own it", rel->label);
 			continue;
 		}
-		old = MemoryContextSwitchTo(s->point_cxt);
-		s->vacuumed = lappend(s->vacuumed, rel);
+		old = MemoryContextSwitchTo(s->at->cxt);
+		s->at->vacuumed = lappend(s->at->vacuumed, rel);
 		MemoryContextSwitchTo(old);
 	}
 }
@@ -255,10 +254,10 @@ tell_user(Pilot *p)
 	RtbSession *s = p->s;
 	StringInfoData buf;
 	ListCell   *lc;
-	int			passes = s->narms * (2 + s->options.rounds);
+	int			passes = s->at->narms * (2 + s->options.rounds);
 
 	initStringInfo(&buf);
-	foreach(lc, s->written)
+	foreach(lc, s->at->written)
 	{
 		const RtbRelation *rel = lfirst(lc);
 
@@ -266,7 +265,7 @@ tell_user(Pilot *p)
 			continue;
 		appendStringInfo(&buf, "%s%s, " INT64_FORMAT " kB, %s", buf.len ? "\n" : "",
 						 rel->label, rel->bytes / 1024,
-						 list_member_ptr(s->vacuumed, rel) ? "vacuumed before every pass"
+						 list_member_ptr(s->at->vacuumed, rel) ? "vacuumed before every pass"
 						 : "not vacuumed");
 	}
 	if (buf.len == 0)
@@ -286,13 +285,13 @@ forecast_digests(Pilot *p)
 {
 	RtbSession *s = p->s;
 	double		seconds = 0;
-	int			digests = 2 * s->narms + s->narms;
+	int			digests = 2 * s->at->narms + s->at->narms;
 	double		limit = s->options.budget_ms / 1000.0 / 10;
 	ListCell   *lc;
 
-	if (s->check_mode != RTB_CHECK_TABLES)
+	if (s->at->check_mode != RTB_CHECK_TABLES)
 		return;
-	foreach(lc, s->written)
+	foreach(lc, s->at->written)
 	{
 		const RtbRelation *rel = lfirst(lc);
 		RtbDigest	digest;
@@ -302,7 +301,7 @@ forecast_digests(Pilot *p)
 
 		if (rel->relkind == RELKIND_SEQUENCE || rel->unreadable != NULL || rel->tuples <= RTB_FORECAST_ROWS)
 			continue;
-		MemoryContextSwitchTo(s->point_cxt);
+		MemoryContextSwitchTo(s->at->cxt);
 		rtb_digest_init(&digest);
 		query = psprintf("SELECT %s FROM ONLY %s LIMIT %d", rel->columns ? rel->columns : "",
 						 rel->name, RTB_FORECAST_ROWS);
@@ -326,7 +325,7 @@ forecast_digests(Pilot *p)
 static void
 emit_steps(RtbSession *s, int arm, RtbStepTimer *timers)
 {
-	int			n = rtb_arm_step_count(s->arms[arm]);
+	int			n = rtb_arm_step_count(s->at->arms[arm]);
 
 	for (int id = 1; id <= n; id++)
 	{
@@ -335,11 +334,11 @@ emit_steps(RtbSession *s, int arm, RtbStepTimer *timers)
 
 		if (t->calls == 0)
 			continue;
-		step.has_point = s->work->has_point;
-		step.point = s->work->point;
+		step.has_point = s->at->work->has_point;
+		step.point = s->at->work->point;
 		step.arm = arm;
 		step.step = id;
-		step.statement = rtb_arm_step(s->arms[arm], id)->text;
+		step.statement = rtb_arm_step(s->at->arms[arm], id)->text;
 		step.calls = t->calls;
 		step.first_ns = t->first_ns;
 		step.later_ns = rtb_time_sample_median(&t->later);
@@ -364,14 +363,14 @@ digested_pass(Pilot *p, int arm, RtbStepTimer *timers, bool with_row_hashes, boo
 	RtbPassRequest rq = {.kind = RTB_PASS_PILOT, .arm = arm, .session = 1};
 	RtbPass    *pass;
 
-	rq.check = rtb_check_create(s->point_cxt);
+	rq.check = rtb_check_create(s->at->cxt);
 	rq.with_row_hashes = with_row_hashes;
 	rq.timers = timers;
 	pass = rtb_session_pass(s, &rq);
 	if (pass->sqlstate == NULL)
 	{
 		/* what was not digested is not there: the judge must not take it for equal */
-		if (rq.check->parts != NIL || s->made != NIL || s->check_mode != RTB_CHECK_TABLES)
+		if (rq.check->parts != NIL || s->at->made != NIL || s->at->check_mode != RTB_CHECK_TABLES)
 			pass->digest = rq.check->text;
 	}
 	if (emit || pass->sqlstate != NULL)
@@ -379,52 +378,30 @@ digested_pass(Pilot *p, int arm, RtbStepTimer *timers, bool with_row_hashes, boo
 	return pass->sqlstate == NULL ? rq.check : NULL;
 }
 
-static bool
-has_kept_plans(List *steps)
-{
-	ListCell   *lc;
-
-	foreach(lc, steps)
-	{
-		const RtbStep *step = lfirst(lc);
-
-		if (step->plans_kept || has_kept_plans(step->body))
-			return true;
-	}
-	return false;
-}
-
 static void
 digest_arms(Pilot *p)
 {
 	RtbSession *s = p->s;
 
-	for (int i = 0; i < s->narms; i++)
+	for (int i = 0; i < s->at->narms; i++)
 	{
 		RtbStepTimer *timers;
 		MemoryContext old;
-		bool		kept = has_kept_plans(s->arms[i]->steps);
 
-		for (int n = 0; kept && n < RTB_KEPT_WARMUPS && !s->failed[i]; n++)
-		{
-			RtbPassRequest rq = {.kind = RTB_PASS_WARMUP, .arm = i, .session = 1};
-
-			rtb_session_emit(s, rtb_session_pass(s, &rq));
-		}
-		if (!s->failed[i])
+		if (!s->at->failed[i])
 			p->first[i] = digested_pass(p, i, NULL, false, true);
-		if (s->failed[i])
+		if (s->at->failed[i])
 			continue;
-		old = MemoryContextSwitchTo(s->point_cxt);
-		timers = rtb_step_timers_create(rtb_arm_step_count(s->arms[i]));
+		old = MemoryContextSwitchTo(s->at->cxt);
+		timers = rtb_step_timers_create(rtb_arm_step_count(s->at->arms[i]));
 		MemoryContextSwitchTo(old);
 		p->second[i] = digested_pass(p, i, timers, false, true);
-		if (s->failed[i])
+		if (s->at->failed[i])
 			continue;
 		emit_steps(s, i, timers);
 		pfree(timers);
 		if (!rtb_check_equal(p->first[i], p->second[i]))
-			rtb_session_find(s, RTB_FOUND_UNSTABLE, i, "%s",
+			rtb_session_find(s, RTB_FOUND_UNSTABLE, i, "differs from itself: %s",
 							 rtb_check_difference(p->first[i], p->second[i]));
 	}
 }
@@ -463,21 +440,21 @@ compare_arms(Pilot *p)
 	RtbSession *s = p->s;
 	int			base = s->options.baseline;
 
-	if (s->failed[base])
+	if (s->at->failed[base])
 		return;
-	for (int i = 0; i < s->narms; i++)
+	for (int i = 0; i < s->at->narms; i++)
 	{
 		uint64		only_arm;
 		uint64		only_base;
 		char	   *difference;
 
-		if (i == base || s->failed[i] || rtb_check_equal(p->second[i], p->second[base]))
+		if (i == base || s->at->failed[i] || rtb_check_equal(p->second[i], p->second[base]))
 			continue;
 		difference = rtb_check_difference(p->second[i], p->second[base]);
 		if (count_alone(p, i, base, &only_arm, &only_base))
 			rtb_session_find(s, RTB_FOUND_DIFFERENT, i,
 							 "%s; rows only in %s: " UINT64_FORMAT ", only in %s: " UINT64_FORMAT,
-							 difference, s->arms[i]->name, only_arm, s->arms[base]->name, only_base);
+							 difference, s->at->arms[i]->name, only_arm, s->at->arms[base]->name, only_base);
 		else
 			rtb_session_find(s, RTB_FOUND_DIFFERENT, i, "%s", difference);
 	}
@@ -493,7 +470,7 @@ only_unstable_columns_differ(Pilot *p, const char *label, List **unstable)
 	int			base = s->options.baseline;
 
 	*unstable = NIL;
-	for (int i = 0; i < s->narms; i++)
+	for (int i = 0; i < s->at->narms; i++)
 	{
 		ListCell   *lc;
 
@@ -505,7 +482,7 @@ only_unstable_columns_differ(Pilot *p, const char *label, List **unstable)
 				*unstable = lappend(*unstable, makeString(lfirst(lc)));
 		}
 	}
-	for (int i = 0; i < s->narms; i++)
+	for (int i = 0; i < s->at->narms; i++)
 	{
 		ListCell   *lc;
 
@@ -565,13 +542,13 @@ suggest_check_query(Pilot *p)
 	int			tables = 0;
 	ListCell   *lc;
 
-	if (s->check_mode != RTB_CHECK_TABLES || p->second[base] == NULL)
+	if (s->at->check_mode != RTB_CHECK_TABLES || p->second[base] == NULL)
 		return;
-	foreach(lc, s->written)
+	foreach(lc, s->at->written)
 		tables += ((RtbRelation *) lfirst(lc))->relkind != RELKIND_SEQUENCE;
 	initStringInfo(&query);
 	initStringInfo(&names);
-	foreach(lc, s->written)
+	foreach(lc, s->at->written)
 	{
 		const RtbRelation *rel = lfirst(lc);
 		List	   *unstable;
@@ -603,13 +580,13 @@ suggest_check_query(Pilot *p)
 void
 rtb_session_pilot(RtbSession *s)
 {
-	MemoryContext old = MemoryContextSwitchTo(s->point_cxt);
+	MemoryContext old = MemoryContextSwitchTo(s->at->cxt);
 	Pilot	   *p = palloc0(sizeof(Pilot));
 
 	p->s = s;
-	p->first = palloc0(sizeof(RtbCheck *) * s->narms);
-	p->second = palloc0(sizeof(RtbCheck *) * s->narms);
-	p->counts = palloc0(sizeof(RtbCounts) * s->narms);
+	p->first = palloc0(sizeof(RtbCheck *) * s->at->narms);
+	p->second = palloc0(sizeof(RtbCheck *) * s->at->narms);
+	p->counts = palloc0(sizeof(RtbCounts) * s->at->narms);
 	discover(p);
 	in_transaction(s, describe_written, p);
 	choose_check(p);

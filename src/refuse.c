@@ -210,14 +210,29 @@ rtb_script_refuse(const char *statement)
 	}
 }
 
-/* can a cursor be opened for it? */
+/* does a query write in its WITH? */
+static bool
+writes_in_with(const SelectStmt *stmt)
+{
+	ListCell   *lc;
+
+	if (stmt->withClause == NULL)
+		return false;
+	foreach(lc, stmt->withClause->ctes)
+		if (!IsA(lfirst_node(CommonTableExpr, lc)->ctequery, SelectStmt))
+			return true;
+	return false;
+}
+
+/* does it return rows, and write only where it may? */
 static bool
 returns_rows(const Node *stmt, bool may_write)
 {
 	switch (nodeTag(stmt))
 	{
 		case T_SelectStmt:
-			return ((const SelectStmt *) stmt)->intoClause == NULL;
+			return ((const SelectStmt *) stmt)->intoClause == NULL &&
+				(may_write || !writes_in_with((const SelectStmt *) stmt));
 		case T_InsertStmt:
 			return may_write && RTB_RETURNS_ROWS((const InsertStmt *) stmt);
 		case T_UpdateStmt:
@@ -251,5 +266,5 @@ rtb_script_require_query(const char *text, const char *what, bool may_write)
 				 errmsg("%s must be a query that returns rows", what),
 				 may_write ?
 				 errhint("Use SELECT, VALUES, TABLE, or INSERT, UPDATE or DELETE with RETURNING.") :
-				 errhint("Use SELECT, VALUES or TABLE.")));
+				 errhint("Use SELECT, VALUES or TABLE, without writing in WITH.")));
 }

@@ -10,21 +10,7 @@
 
 #include "run_message.h"
 
-#include "libpq/pqformat.h"
-
-static void
-write_text(StringInfo buf, const char *text)
-{
-	pq_sendbyte(buf, text != NULL);
-	if (text != NULL)
-		pq_sendbytes(buf, text, strlen(text) + 1);
-}
-
-static char *
-read_text(StringInfo buf)
-{
-	return pq_getmsgbyte(buf) ? pstrdup(pq_getmsgrawstring(buf)) : NULL;
-}
+#include "message_text.h"
 
 static void
 write_texts(StringInfo buf, List *texts)
@@ -33,7 +19,7 @@ write_texts(StringInfo buf, List *texts)
 
 	pq_sendint32(buf, list_length(texts));
 	foreach(lc, texts)
-		write_text(buf, lfirst(lc));
+		rtb_send_text(buf, lfirst(lc));
 }
 
 static List *
@@ -42,7 +28,7 @@ read_texts(StringInfo buf)
 	List	   *texts = NIL;
 
 	for (int n = pq_getmsgint(buf, 4); n > 0; n--)
-		texts = lappend(texts, read_text(buf));
+		texts = lappend(texts, rtb_get_text(buf));
 	return texts;
 }
 
@@ -77,16 +63,16 @@ rtb_run_write(StringInfo buf, const RtbRun *run)
 {
 	ListCell   *lc;
 
-	write_text(buf, run->label);
-	write_text(buf, run->scenario);
-	write_text(buf, run->transport);
-	write_text(buf, run->scope);
+	rtb_send_text(buf, run->label);
+	rtb_send_text(buf, run->scenario);
+	rtb_send_text(buf, run->transport);
+	rtb_send_text(buf, run->scope);
 	write_texts(buf, run->arms);
 	write_texts(buf, run->descriptions);
 	pq_sendint32(buf, list_length(run->points));
 	foreach(lc, run->points)
 		pq_sendint64(buf, *(int64 *) lfirst(lc));
-	write_text(buf, run->swept);
+	rtb_send_text(buf, run->swept);
 	pq_sendint32(buf, run->baseline);
 	pq_sendfloat8(buf, run->margin);
 	pq_sendint64(buf, run->max_time_us);
@@ -94,7 +80,7 @@ rtb_run_write(StringInfo buf, const RtbRun *run)
 	pq_sendint64(buf, run->started_at);
 	pq_sendint64(buf, run->finished_at);
 	pq_sendbyte(buf, run->complete);
-	write_text(buf, run->server_version);
+	rtb_send_text(buf, run->server_version);
 	write_jsonb(buf, run->options);
 	write_jsonb(buf, run->settings);
 	write_jsonb(buf, run->machine);
@@ -119,10 +105,10 @@ rtb_run_read(StringInfo buf)
 {
 	RtbRun	   *run = palloc0(sizeof(RtbRun));
 
-	run->label = read_text(buf);
-	run->scenario = read_text(buf);
-	run->transport = read_text(buf);
-	run->scope = read_text(buf);
+	run->label = rtb_get_text(buf);
+	run->scenario = rtb_get_text(buf);
+	run->transport = rtb_get_text(buf);
+	run->scope = rtb_get_text(buf);
 	run->arms = read_texts(buf);
 	run->descriptions = read_texts(buf);
 	for (int n = pq_getmsgint(buf, 4); n > 0; n--)
@@ -132,7 +118,7 @@ rtb_run_read(StringInfo buf)
 		*point = pq_getmsgint64(buf);
 		run->points = lappend(run->points, point);
 	}
-	run->swept = read_text(buf);
+	run->swept = rtb_get_text(buf);
 	run->baseline = pq_getmsgint(buf, 4);
 	run->margin = pq_getmsgfloat8(buf);
 	run->max_time_us = pq_getmsgint64(buf);
@@ -140,7 +126,7 @@ rtb_run_read(StringInfo buf)
 	run->started_at = pq_getmsgint64(buf);
 	run->finished_at = pq_getmsgint64(buf);
 	run->complete = pq_getmsgbyte(buf);
-	run->server_version = read_text(buf);
+	run->server_version = rtb_get_text(buf);
 	run->options = read_jsonb(buf);
 	run->settings = read_jsonb(buf);
 	run->machine = read_jsonb(buf);

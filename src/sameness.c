@@ -213,7 +213,7 @@ check_times(RtbCell *cell, double empty_statement_ns)
 
 /* ---- rows ---- */
 
-/* the digest of an untimed pass, or of the last timed one; NULL if there is none */
+/* the digest of a pass before the timed ones, or of the last; NULL if there is none */
 static const char *
 digest_of(const RtbCell *cell, bool last)
 {
@@ -223,7 +223,7 @@ digest_of(const RtbCell *cell, bool last)
 	{
 		const RtbPass *pass = lfirst(lc);
 
-		if ((pass->kind == RTB_PASS_LAST) == last)
+		if ((pass->kind == RTB_PASS_LAST || pass->kind == RTB_PASS_CLOSING) == last)
 			return pass->digest;
 	}
 	return NULL;

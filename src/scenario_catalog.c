@@ -1,6 +1,6 @@
 /*
  * scenario_catalog.c
- *	  Scenarios that are kept: found by name, created, changed, dropped, shown.
+ *	  Scenarios that are kept: found by name, created, changed, dropped.
  *
  * A name means the caller's own scenario, then a built-in one; another role's
  * only as owner.name, whoever calls.  Otherwise the SQL of a plain role would
@@ -18,7 +18,6 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
@@ -33,7 +32,6 @@
 PG_FUNCTION_INFO_V1(rtb_create_scenario);
 PG_FUNCTION_INFO_V1(rtb_add_arm);
 PG_FUNCTION_INFO_V1(rtb_drop_scenario);
-PG_FUNCTION_INFO_V1(rtb_show_scenario);
 
 /* a query under way, and what finish_query() undoes */
 typedef struct Lookup
@@ -434,82 +432,4 @@ rtb_drop_scenario(PG_FUNCTION_ARGS)
 	require_own(scenario);
 	delete_scenario(scenario->id);
 	PG_RETURN_VOID();
-}
-
-/* one row of show_scenario() */
-static void
-put_row(ReturnSetInfo *rsinfo, const char *part, int step, int depth, const char *statement)
-{
-	Datum		values[3];
-	bool		nulls[3] = {false, step == 0, false};
-
-	values[0] = CStringGetTextDatum(part);
-	values[1] = Int32GetDatum(step);
-	values[2] = CStringGetTextDatum(psprintf("%*s%s", 4 * depth, "", statement));
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-}
-
-static void
-put_steps(ReturnSetInfo *rsinfo, const char *part, List *steps, int depth)
-{
-	ListCell   *lc;
-
-	foreach(lc, steps)
-	{
-		RtbStep    *step = lfirst(lc);
-		const char *text = step->text;
-
-		if (step->kind == RTB_STEP_FOREACH)
-			text = psprintf("foreach row of: %s", text);
-		else if (step->kind == RTB_STEP_GENERATED)
-			text = psprintf("each value of: %s", text);
-		put_row(rsinfo, part, step->id, depth, text);
-		put_steps(rsinfo, part, step->body, depth + 1);
-	}
-}
-
-static void
-put_statements(ReturnSetInfo *rsinfo, const char *part, List *statements)
-{
-	ListCell   *lc;
-
-	foreach(lc, statements)
-		put_row(rsinfo, part, foreach_current_index(lc) + 1, 0, lfirst(lc));
-}
-
-/*
- * rtbench.show_scenario(name text, point bigint) returns setof record
- */
-Datum
-rtb_show_scenario(PG_FUNCTION_ARGS)
-{
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	RtbScenario *scenario = rtb_scenario_load(required_name(fcinfo));
-	bool		has_point = !PG_ARGISNULL(1) || scenario->points != NIL;
-	int64		point = 0;
-	RtbWork    *work;
-	ListCell   *lc;
-
-	if (!PG_ARGISNULL(1))
-		point = PG_GETARG_INT64(1);
-	else if (has_point)
-		point = *(int64 *) linitial(scenario->points);
-	if (point < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("point " INT64_FORMAT " is negative", point)));
-	work = rtb_work_parse(rtb_work_document(scenario, has_point, point));
-
-	InitMaterializedSRF(fcinfo, 0);
-	put_statements(rsinfo, "setup", work->setup);
-	if (work->check_query != NULL)
-		put_row(rsinfo, "check", 0, 0, work->check_query);
-	foreach(lc, work->arms)
-	{
-		RtbArm	   *arm = lfirst(lc);
-
-		put_statements(rsinfo, psprintf("before %s", arm->name), arm->before);
-		put_steps(rsinfo, psprintf("arm %s", arm->name), arm->steps, 0);
-	}
-	return (Datum) 0;
 }

@@ -47,7 +47,8 @@ extern int	rtb_script_errposition(const char *text, int offset);
 
 /* fill.c: :name, :'name', :"name" replaced from a jsonb object of values */
 extern char *rtb_script_fill(const char *text, Jsonb *parameters);
-/* the text without its parameters: parses, and positions stay true */
+
+/* reference.c: the text without its parameters: parses, and positions stay true */
 extern char *rtb_script_blank(const char *text);
 /* error if the text names a parameter that is not among these (list of char *) */
 extern void rtb_script_check_names(const char *text, List *known);

@@ -1,15 +1,13 @@
 /*
  * session.c
- *	  One session's passes: start state, steps, check, end.
+ *	  One session: its points, their fixtures, and rounds of passes at them.
  *
- * A pass is one transaction (or subtransaction) that is always rolled back.
- * Around the arm's statements stand, outside the clock: bringing back the
- * starting state, the arm's `before` statements, the digest, the rollback,
- * and the release of what survives a rollback (session locks, prepared
- * statements, sequence values).
+ * The process that builds the points' fixtures keeps them and drops them;
+ * later sessions, in fresh processes, attach to what the first one found out
+ * about a point.
  *
- * Memory: RtbSession lives in a context of its own; what belongs to a point
- * in point_cxt, which rtb_session_leave resets.
+ * Memory: RtbSession lives in a context of its own, each point in a child
+ * of it.
  */
 #include "postgres.h"
 
@@ -17,62 +15,28 @@
 
 #include "access/xact.h"
 #include "catalog/namespace.h"
-#include "commands/prepare.h"
-#include "commands/sequence.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "storage/latch.h"
-#include "storage/lock.h"
-#include "storage/proc.h"
-#include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
-#include "utils/snapmgr.h"
-#include "utils/timeout.h"
-#include "utils/timestamp.h"
 
 #include "check.h"
-#include "hooks.h"
 #include "own_sql.h"
+#include "point_message.h"
 #include "probe.h"
-#include "written.h"
-
-/* a pass is repeated until it lasts this long, or this many clock steps */
-#define RTB_SHORTEST_PASS_NS	INT64CONST(1000000)
-#define RTB_SHORTEST_PASS_STEPS 1000
-/* but never more often than this, nor beyond this time */
-#define RTB_MOST_REPETITIONS	2000
-#define RTB_LONGEST_REPEATING_NS INT64CONST(3000000000)
 
 /* executions that the price of an empty statement is the cheapest of */
 #define RTB_EMPTY_STATEMENTS	1000
-
-/* where an error struck: a failing check ends the run, a failing arm does not */
-typedef enum PassStage
-{
-	STAGE_START,
-	STAGE_BEFORE,
-	STAGE_ARM,
-	STAGE_CHECK
-} PassStage;
-
-static TimeoutId pass_timeout_id;
-static bool pass_timeout_registered = false;
-static volatile sig_atomic_t pass_timed_out = false;
-
-static void
-pass_timeout_handler(void)
-{
-	pass_timed_out = true;
-	QueryCancelPending = true;
-	InterruptPending = true;
-	SetLatch(MyLatch);
-}
+/* with kept plans: the choice between custom and generic falls at the sixth execution */
+#define RTB_KEPT_WARMUPS	6
+/* a digest that takes no longer than this is cheap beside any pass */
+#define RTB_CHEAP_DIGEST_NS INT64CONST(3000000)
 
 /*
  * rtb_session_open
  *		A session in this process; in the current memory context.
+ *
+ * first: the one that builds fixtures; it also drops what killed processes left.
  */
 RtbSession *
 rtb_session_open(const RtbSessionOptions *options, const RtbSessionSink *sink)
@@ -82,7 +46,6 @@ rtb_session_open(const RtbSessionOptions *options, const RtbSessionSink *sink)
 	RtbSession *s = MemoryContextAllocZero(cxt, sizeof(RtbSession));
 
 	s->cxt = cxt;
-	s->point_cxt = AllocSetContextCreate(cxt, "rtbench point", ALLOCSET_DEFAULT_SIZES);
 	s->options = *options;
 	s->sink = *sink;
 	s->transport = options->own_transactions ? &rtb_spi_worker_transport
@@ -91,11 +54,6 @@ rtb_session_open(const RtbSessionOptions *options, const RtbSessionSink *sink)
 	s->owner = CurrentResourceOwner;
 	GetUserIdAndSecContext(&s->userid, &s->sec_context);
 	s->caller_path = MemoryContextStrdup(cxt, namespace_search_path ? namespace_search_path : "");
-	if (!pass_timeout_registered)
-		pass_timeout_id = RegisterTimeout(USER_TIMEOUT, pass_timeout_handler);
-	pass_timeout_registered = true;
-	if (options->own_transactions)
-		rtb_fixture_sweep();
 	return s;
 }
 
@@ -127,66 +85,144 @@ rtb_session_empty_price(RtbSession *s)
 	return Max(cheapest - rtb_clock_cost_ns(), 0);
 }
 
+/* room for a point and its arms; the transport's state of each arm is made here */
+static RtbPoint *
+new_point(RtbSession *s, const char *document)
+{
+	MemoryContext cxt = AllocSetContextCreate(s->cxt, "rtbench point", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(cxt);
+	RtbPoint   *point = palloc0(sizeof(RtbPoint));
+	ListCell   *lc;
+	int			n = 0;
+
+	point->cxt = cxt;
+	point->work = rtb_work_parse(document);
+	point->narms = list_length(point->work->arms);
+	point->arms = palloc0(sizeof(RtbArm *) * point->narms);
+	point->states = palloc0(sizeof(void *) * point->narms);
+	point->failed = palloc0(sizeof(bool) * point->narms);
+	point->elapsed_ns = palloc0(sizeof(int64) * point->narms);
+	foreach(lc, point->work->arms)
+	{
+		point->arms[n] = lfirst(lc);
+		point->states[n] = s->transport->open_arm(point->arms[n]);
+		n++;
+	}
+	MemoryContextSwitchTo(s->cxt);
+	s->points = lappend(s->points, point);
+	MemoryContextSwitchTo(old);
+	return point;
+}
+
 /*
  * rtb_session_point
- *		Take up a point: its fixture is built when this returns.
+ *		Take up a new point: its fixture is built when this returns.
  *
  * Throws what the setup throws: the run ends then.
  */
 void
 rtb_session_point(RtbSession *s, const char *document)
 {
-	MemoryContext old = MemoryContextSwitchTo(s->point_cxt);
-	ListCell   *lc;
-	int			n = 0;
+	MemoryContext old = CurrentMemoryContext;
 
-	s->work = rtb_work_parse(document);
-	s->narms = list_length(s->work->arms);
-	s->arms = palloc0(sizeof(RtbArm *) * s->narms);
-	s->states = palloc0(sizeof(void *) * s->narms);
-	s->failed = palloc0(sizeof(bool) * s->narms);
-	foreach(lc, s->work->arms)
-	{
-		s->arms[n] = lfirst(lc);
-		s->states[n] = s->transport->open_arm(s->arms[n]);
-		n++;
-	}
-	s->written = NIL;
-	s->made = NIL;
-	s->vacuumed = NIL;
-	s->sequences_advanced = false;
+	if (s->points == NIL && s->options.own_transactions)
+		rtb_fixture_sweep();
+	s->at = new_point(s, document);
 	/* in the caller's transaction a point's fixture is rolled back with this */
 	if (!s->options.own_transactions)
-	{
 		BeginInternalSubTransaction(NULL);
-		MemoryContextSwitchTo(s->point_cxt);
-	}
-	rtb_fixture_create(&s->fixture, s->transport, s->work);
+	MemoryContextSwitchTo(s->at->cxt);
+	rtb_fixture_create(&s->at->fixture, s->transport, s->at->work);
+	s->at->keeper = true;
 	MemoryContextSwitchTo(old);
 }
 
 /*
+ * rtb_session_describe
+ *		What another session must know of the point, appended to a message.
+ */
+void
+rtb_session_describe(RtbSession *s, StringInfo buf)
+{
+	rtb_point_write(buf, s->at);
+}
+
+/*
+ * rtb_session_attach
+ *		Take up a point whose fixture another process keeps.
+ */
+void
+rtb_session_attach(RtbSession *s, const char *document, StringInfo description)
+{
+	MemoryContext old = CurrentMemoryContext;
+
+	s->at = new_point(s, document);
+	MemoryContextSwitchTo(s->at->cxt);
+	rtb_point_read(description, s->at);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * rtb_session_enter
+ *		Go back to a point taken up before, by its place from 0.
+ */
+void
+rtb_session_enter(RtbSession *s, int place)
+{
+	s->at = list_nth(s->points, place);
+}
+
+static int
+place_of(const RtbSession *s, const RtbPoint *point)
+{
+	ListCell   *lc;
+
+	foreach(lc, s->points)
+	{
+		if (lfirst(lc) == point)
+			return foreach_current_index(lc);
+	}
+	return -1;
+}
+
+/* free the plans that would outlive the transaction */
+static void
+abandon_point(RtbSession *s, RtbPoint *point)
+{
+	for (int i = 0; i < point->narms; i++)
+	{
+		if (point->states[i] != NULL)
+			s->transport->close_arm(point->states[i]);
+		point->states[i] = NULL;
+	}
+}
+
+/*
  * rtb_session_leave
- *		End of a point: its fixture is gone when this returns.
+ *		Done with the point: if this session keeps its fixture, that is gone
+ *		when this returns.
  */
 void
 rtb_session_leave(RtbSession *s)
 {
 	MemoryContext old = CurrentMemoryContext;
+	RtbPoint   *point = s->at;
 
-	for (int i = 0; i < s->narms; i++)
-		s->transport->close_arm(s->states[i]);
-	rtb_fixture_drop(&s->fixture, s->transport);
-	if (!s->options.own_transactions)
+	abandon_point(s, point);
+	if (point->keeper)
 	{
-		RollbackAndReleaseCurrentSubTransaction();
-		/* what called is owned by a portal, not by the transaction itself */
-		CurrentResourceOwner = s->owner;
+		rtb_fixture_drop(&point->fixture, s->transport);
+		if (!s->options.own_transactions)
+		{
+			RollbackAndReleaseCurrentSubTransaction();
+			/* what called is owned by a portal, not by the transaction itself */
+			CurrentResourceOwner = s->owner;
+		}
 	}
 	MemoryContextSwitchTo(old);
-	MemoryContextReset(s->point_cxt);
-	s->work = NULL;
-	s->narms = 0;
+	lfirst(list_nth_cell(s->points, place_of(s, point))) = NULL;
+	MemoryContextDelete(point->cxt);
+	s->at = NULL;
 }
 
 /*
@@ -201,16 +237,16 @@ void
 rtb_session_unwind(RtbSession *s)
 {
 	MemoryContext old = CurrentMemoryContext;
+	ListCell   *lc;
 
 	while (GetCurrentTransactionNestLevel() > s->nest_level)
 		RollbackAndReleaseCurrentSubTransaction();
 	MemoryContextSwitchTo(old);
 	CurrentResourceOwner = s->owner;
-	for (int i = 0; i < s->narms; i++)
+	foreach(lc, s->points)
 	{
-		if (s->states[i] != NULL)
-			s->transport->close_arm(s->states[i]);
-		s->states[i] = NULL;
+		if (lfirst(lc) != NULL)
+			abandon_point(s, lfirst(lc));
 	}
 }
 
@@ -258,338 +294,118 @@ rtb_session_find(RtbSession *s, RtbFindingKind kind, int arm, const char *fmt,..
 		enlargeStringInfo(&buf, needed);
 	}
 	finding.kind = kind;
-	finding.has_point = s->work->has_point;
-	finding.point = s->work->point;
+	finding.has_point = s->at->work->has_point;
+	finding.point = s->at->work->point;
 	finding.arm = arm;
 	finding.detail = buf.data;
 	s->sink.finding(s->sink.arg, &finding);
 	pfree(buf.data);
 }
 
-/* ---- around a pass ---- */
-
-/* the same state before every pass: no dead rows, sequences set back */
-static void
-bring_back_start(RtbSession *s)
-{
-	if (s->vacuumed != NIL)
-		rtb_fixture_vacuum(s->vacuumed);
-	if (s->sequences_advanced)
-		rtb_fixture_reset_sequences(&s->fixture);
-}
-
-/* prepared statements are not undone by a rollback: drop those that are new */
-static void
-drop_prepared(List *before)
-{
-	List	   *now = rtb_prepared_statements();
-	ListCell   *lc;
-
-	foreach(lc, list_difference(now, before))
-		DropPreparedStatement(strVal(lfirst(lc)), false);
-}
-
-/* what a rollback leaves: session locks, prepared statements, currval() */
-static void
-release_survivors(RtbSession *s, const RtbPassRequest *rq, List *locks_before,
-				  List *prepared_before)
-{
-	if (rq->locked != NULL || locks_before != NIL || (s->leaky && !s->options.own_transactions))
-	{
-		int			released = rtb_advisory_locks_release(locks_before);
-
-		if (rq->locked != NULL)
-			s->leaked_locks = released;
-		s->leaky |= released > 0;
-		/* an arm may also have given back what the caller's session had */
-		if (!s->options.own_transactions && !rtb_advisory_locks_regain(locks_before))
-			ereport(WARNING,
-					(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-					 errmsg("arm \"%s\" released an advisory lock of this session, which another one has taken since",
-							s->arms[rq->arm]->name)));
-	}
-	if (s->options.own_transactions)
-	{
-		LockReleaseAll(USER_LOCKMETHOD, true);
-		DropAllPreparedStatements();
-		ResetSequenceCaches();
-	}
-	else
-		drop_prepared(prepared_before);
-}
-
-static void
-init_pass(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass)
-{
-	memset(pass, 0, sizeof(RtbPass));
-	pass->kind = rq->kind;
-	pass->session = rq->session;
-	pass->round = rq->round;
-	pass->position = rq->position;
-	pass->has_point = s->work->has_point;
-	pass->point = s->work->point;
-	pass->arm = rq->arm;
-	pass->elapsed_ns = RTB_UNKNOWN;
-	pass->cpu_ns = RTB_UNKNOWN;
-	pass->round_trips = RTB_UNKNOWN;
-	pass->statements = RTB_UNKNOWN;
-	pass->fired = RTB_UNKNOWN;
-	pass->loop_queries = RTB_UNKNOWN;
-	pass->rows = RTB_UNKNOWN;
-	pass->plannings = RTB_UNKNOWN;
-	pass->buffers_hit = RTB_UNKNOWN;
-	pass->buffers_read = RTB_UNKNOWN;
-	pass->wal_records = RTB_UNKNOWN;
-	pass->wal_fpi = RTB_UNKNOWN;
-	pass->wal_bytes = RTB_UNKNOWN;
-	pass->xids = RTB_UNKNOWN;
-}
+/* ---- rounds ---- */
 
 static bool
-is_timed(RtbPassKind kind)
-{
-	return kind == RTB_PASS_TIMED || kind == RTB_PASS_LAST;
-}
-
-/* counts of the first repetition: the others' are the same work again */
-static void
-take_counts(RtbPass *pass, const RtbCounts *counts, const RtbProbe *probe, const RtbArmRun *run,
-			MemoryContext cxt)
-{
-	MemoryContext old = MemoryContextSwitchTo(cxt);
-
-	/* what is one transaction to the server is one to a client: BEGIN and COMMIT */
-	pass->round_trips = run->round_trips > 1 ? run->round_trips + 2 : run->round_trips;
-	pass->statements = counts->statements;
-	pass->fired = counts->fired;
-	pass->loop_queries = counts->loop_queries;
-	pass->rows = counts->rows;
-	pass->plannings = counts->plannings;
-	pass->xids = counts->xids;
-	pass->buffers_hit = probe->buffers.shared_blks_hit + probe->buffers.local_blks_hit;
-	pass->buffers_read = probe->buffers.shared_blks_read + probe->buffers.local_blks_read;
-	pass->wal_records = probe->wal.wal_records;
-	pass->wal_fpi = probe->wal.wal_fpi;
-	pass->wal_bytes = (int64) probe->wal.wal_bytes;
-	pass->plan_shape = rtb_hooks_shapes(false);
-	pass->fired_shape = rtb_hooks_shapes(true);
-	MemoryContextSwitchTo(old);
-}
-
-/* settings of a pass that its rollback undoes */
-static void
-set_up_transaction(RtbSession *s, const RtbArm *arm)
+has_kept_plans(List *steps)
 {
 	ListCell   *lc;
 
-	if (s->fixture.path != NULL)
-		rtb_set_local("search_path", s->fixture.path);
-	/* a flood of NOTICEs would be timed as the arm's work */
-	rtb_set_local("client_min_messages", "error");
-	foreach(lc, arm->before)
+	foreach(lc, steps)
 	{
-		s->transport->sql(lfirst(lc));
-		CommandCounterIncrement();
+		const RtbStep *step = lfirst(lc);
+
+		if (step->plans_kept || has_kept_plans(step->body))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * rtb_session_warm_up
+ *		One untimed pass of an arm in this backend; with kept plans as many as
+ *		it takes to have settled between custom and generic plans.
+ */
+void
+rtb_session_warm_up(RtbSession *s, int session, int arm)
+{
+	int			passes = has_kept_plans(s->at->arms[arm]->steps) ? RTB_KEPT_WARMUPS : 1;
+
+	for (int i = 0; i < passes && !s->at->failed[arm]; i++)
+	{
+		RtbPassRequest rq = {.kind = RTB_PASS_WARMUP, .arm = arm, .session = session};
+
+		rtb_session_emit(s, rtb_session_pass(s, &rq));
 	}
 }
 
+/*
+ * Should the passes of this round be digested?  Where it costs little, every
+ * session's last round is, so that a run that ends early is proven too.
+ */
+static RtbPassKind
+settle_kind(const RtbSession *s, RtbPassKind kind, int64 elapsed_ns)
+{
+	if (kind != RTB_PASS_LAST_IF_CHEAP)
+		return kind;
+	return s->at->check_ns <= Max(elapsed_ns / 10, RTB_CHEAP_DIGEST_NS)
+		? RTB_PASS_LAST : RTB_PASS_TIMED;
+}
+
+/* what an arm returns, digested once more at the end */
 static void
-run_arm(RtbSession *s, const RtbPassRequest *rq, RtbArmRun *run, RtbProbe *probe,
-		RtbCounts *counts)
+closing_pass(RtbSession *s, int session, int arm)
 {
-	if (s->options.pass_timeout_ms > 0)
-		enable_timeout_after(pass_timeout_id, (int) Min(s->options.pass_timeout_ms, INT_MAX));
-	rtb_hooks_begin();
-	rtb_probe_start(probe);
-	s->transport->run(s->states[rq->arm], run);
-	s->transport->settle();
-	rtb_probe_stop(probe);
-	rtb_hooks_end(counts);
-	if (s->options.pass_timeout_ms > 0)
-		disable_timeout(pass_timeout_id, false);
-}
+	RtbPassRequest rq = {.kind = RTB_PASS_CLOSING, .arm = arm, .session = session};
+	RtbPass    *pass;
+	RtbCheck   *check = rtb_check_create(s->at->cxt);
 
-/*
- * Is the error the arm's own, or does somebody want the run to end?
- *
- * A worker arms statement_timeout for each message of an arm only, so that it
- * is the arm's own limit; in the caller's backend it is the limit of the
- * statement that started the run.
- */
-static bool
-ends_the_run(const RtbSession *s, const ErrorData *edata, PassStage stage)
-{
-	if (stage == STAGE_CHECK)
-		return true;
-	if (edata->sqlerrcode != ERRCODE_QUERY_CANCELED || pass_timed_out)
-		return false;
-	return !(s->options.own_transactions && edata->message != NULL &&
-			 strcmp(edata->message, _("canceling statement due to statement timeout")) == 0);
-}
-
-static void
-note_failure(RtbSession *s, RtbPass *pass, const ErrorData *edata, PassStage stage,
-			 const RtbArmRun *run)
-{
-	MemoryContext old = MemoryContextSwitchTo(s->point_cxt);
-
-	pass->sqlstate = pstrdup(unpack_sql_state(edata->sqlerrcode));
-	if (pass_timed_out)
-		pass->message = psprintf("pass took longer than pass_timeout (" INT64_FORMAT " ms)",
-								 s->options.pass_timeout_ms);
-	else
-		pass->message = pstrdup(edata->message ? edata->message : "unknown error");
-	pass->failed_step = stage == STAGE_ARM ? run->step : 0;
-	pass->failed_statement = stage == STAGE_ARM ? run->statement_no : 0;
-	s->failed[pass->arm] = true;
-	MemoryContextSwitchTo(old);
-}
-
-/*
- * One repetition: from the starting state to the rollback.  False if the arm
- * failed, which pass then tells.  Errors that end the run are thrown.
- */
-static bool
-repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *probe, bool first)
-{
-	MemoryContext old = CurrentMemoryContext;
-	volatile PassStage stage = STAGE_START;
-	volatile bool ok = true;
-	RtbArmRun	run = {0};
-	RtbCounts	counts = {0};
-	List	   *locks = rq->locked || s->leaky || !s->options.own_transactions ? rtb_advisory_locks() : NIL;
-	List	   *prepared = s->options.own_transactions ? NIL : rtb_prepared_statements();
-
-	pass_timed_out = false;
-	run.dest = rq->check && s->check_returned && !is_timed(rq->kind)
-		? rtb_check_returned_receiver(rq->check, rq->with_row_hashes) : None_Receiver;
-	run.timers = rq->timers;
-	s->transport->begin();
-	s->pass_subid = GetCurrentSubTransactionId();
-	PG_TRY();
-	{
-		stage = STAGE_BEFORE;
-		set_up_transaction(s, s->arms[rq->arm]);
-		stage = STAGE_ARM;
-		run_arm(s, rq, &run, probe, &counts);
-		stage = STAGE_CHECK;
-		if (first)
-			take_counts(pass, &counts, probe, &run, s->point_cxt);
-		if (rq->counts)
-			*rq->counts = counts;
-		if (rq->locked)
-		{
-			MemoryContextSwitchTo(s->point_cxt);
-			*rq->locked = rtb_written_locked();
-			rtb_check_discover(s, *rq->locked);
-		}
-		if (rq->check)
-		{
-			rtb_check_take(s, rq->check, rq->with_row_hashes);
-			rtb_check_finish(rq->check);
-		}
-		s->transport->rollback();
-	}
-	PG_CATCH();
-	{
-		ErrorData  *edata;
-
-		MemoryContextSwitchTo(old);
-		edata = CopyErrorData();
-		rtb_hooks_abandon();
-		disable_timeout(pass_timeout_id, false);
-		if (ends_the_run(s, edata, stage))
-			PG_RE_THROW();
-		FlushErrorState();
-		s->transport->after_error();
-		MemoryContextSwitchTo(old);
-		note_failure(s, pass, edata, stage, &run);
-		FreeErrorData(edata);
-		ok = false;
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(old);
-	if (run.dest != None_Receiver)
-		run.dest->rDestroy(run.dest);
-	s->transport->release_arm(s->states[rq->arm]);
-	release_survivors(s, rq, locks, prepared);
-	return ok;
-}
-
-/*
- * rtb_session_pass
- *		Run one pass; the result lies in the point's context.
- *
- * A timed pass below the clock's resolution repeats the arm, each time from
- * the starting state, with the clock standing still in between.
- */
-RtbPass *
-rtb_session_pass(RtbSession *s, RtbPassRequest *rq)
-{
-	RtbPass    *pass = MemoryContextAlloc(s->point_cxt, sizeof(RtbPass));
-	RtbProbe	probe;
-	RtbCounts	counts;
-	int64		shortest = 0;
-	int64		began = rtb_clock_ns();
-	int64		n = 0;
-
-	if (is_timed(rq->kind))
-		shortest = Max(RTB_SHORTEST_PASS_NS, RTB_SHORTEST_PASS_STEPS * rtb_clock_step_ns());
-	if (rq->counts == NULL)
-		rq->counts = &counts;
-	init_pass(s, rq, pass);
-	rtb_probe_reset(&probe);
-	for (;;)
-	{
-		CHECK_FOR_INTERRUPTS();
-		bring_back_start(s);
-		if (!repeat_once(s, rq, pass, &probe, n == 0))
-			return pass;
-		n++;
-		if (probe.elapsed_ns >= shortest)
-			break;
-		/* a pass that is digested is digested once: the last repetition's rest is untimed */
-		if (n >= RTB_MOST_REPETITIONS || rtb_clock_ns() - began > RTB_LONGEST_REPEATING_NS)
-		{
-			pass->below_resolution = true;
-			break;
-		}
-		rq->check = NULL;
-	}
-	pass->repetitions = n;
-	pass->elapsed_ns = probe.elapsed_ns / n;
-	pass->cpu_ns = rq->counts->parallel ? RTB_UNKNOWN : probe.cpu_ns / n;
-	return pass;
+	rq.check = check;
+	pass = rtb_session_pass(s, &rq);
+	if (pass->sqlstate == NULL)
+		pass->digest = check->text;
+	rtb_session_emit(s, pass);
 }
 
 /*
  * rtb_session_round
- *		One round: the given arms in the given order.  An arm that failed
+ *		One round: passes of the given kind in the given order, in which
+ *		RTB_CONTROL stands for the baseline's second pass.  An arm that failed
  *		before, or fails now, is left out from then on.
  */
 void
-rtb_session_round(RtbSession *s, int session, int round, int norder, const int *order, bool last)
+rtb_session_round(RtbSession *s, RtbPassKind asked, int session, int round, int norder,
+				  const int *order)
 {
 	for (int i = 0; i < norder; i++)
 	{
-		RtbPassRequest rq = {0};
+		int			arm = order[i] == RTB_CONTROL ? s->options.baseline : order[i];
+		RtbPassKind kind = settle_kind(s, asked, s->at->elapsed_ns[arm]);
+		RtbPassRequest rq = {.kind = kind, .session = session, .round = round};
 		RtbPass    *pass;
 		RtbCheck   *check = NULL;
 
-		if (s->failed[order[i]])
-			continue;
-		rq.kind = last ? RTB_PASS_LAST : RTB_PASS_TIMED;
-		rq.arm = order[i];
-		rq.session = session;
-		rq.round = round;
+		rq.arm = arm;
+		rq.control = order[i] == RTB_CONTROL;
 		rq.position = i + 1;
-		/* digesting returned rows would be timed: the pilot's last passes do it */
-		if (last && s->check_mode != RTB_CHECK_RETURNED)
-			check = rtb_check_create(s->point_cxt);
+		if (s->at->failed[rq.arm])
+			continue;
+		if (kind == RTB_PASS_WARMUP)
+		{
+			rtb_session_warm_up(s, session, rq.arm);
+			continue;
+		}
+		/* digesting returned rows would be timed: an untimed pass does it */
+		if (kind == RTB_PASS_LAST && s->at->check_returned)
+			rq.kind = RTB_PASS_TIMED;
+		else if (kind == RTB_PASS_LAST)
+			check = rtb_check_create(s->at->cxt);
 		rq.check = check;
 		pass = rtb_session_pass(s, &rq);
 		if (check != NULL && pass->sqlstate == NULL)
 			pass->digest = check->text;
+		s->at->elapsed_ns[arm] = pass->elapsed_ns;
 		rtb_session_emit(s, pass);
+		if (kind == RTB_PASS_LAST && s->at->check_returned && !rq.control &&
+			pass->sqlstate == NULL)
+			closing_pass(s, session, rq.arm);
 	}
 }

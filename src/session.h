@@ -62,10 +62,33 @@ typedef enum RtbCheckMode
 	RTB_CHECK_RETURNED
 } RtbCheckMode;
 
+/* a point as a session knows it */
+typedef struct RtbPoint
+{
+	MemoryContext cxt;			/* holds all of this */
+	RtbWork    *work;
+	int			narms;
+	RtbArm	  **arms;
+	void	  **states;			/* the transport's; NULL between visits */
+	bool	   *failed;
+	int64	   *elapsed_ns;		/* by arm: of its last timed pass here */
+	RtbFixture	fixture;
+	List	   *written;		/* of RtbRelation *: union over all arms */
+	List	   *made;			/* of String: labels of tables that arms make */
+	List	   *vacuumed;		/* of RtbRelation *: what is cleaned before every pass */
+	bool		sequences_advanced;
+	RtbCheckMode check_mode;
+	bool		check_returned; /* returned rows too */
+	int			leaked_locks;	/* by the discovery pass that ran last */
+	bool		catalogs_change;	/* by some arm */
+	bool		leaky;			/* some arm leaves session locks behind */
+	int64		check_ns;		/* what the dearest digest took */
+	bool		keeper;			/* this session keeps the fixture and drops it */
+} RtbPoint;
+
 typedef struct RtbSession
 {
 	MemoryContext cxt;			/* lives as long as the session */
-	MemoryContext point_cxt;	/* lives as long as the point */
 	const RtbTransport *transport;
 	RtbSessionOptions options;
 	RtbSessionSink sink;
@@ -74,23 +97,9 @@ typedef struct RtbSession
 	char	   *caller_path;	/* search_path before any pass */
 	int			nest_level;		/* of the caller's transaction, and */
 	ResourceOwner owner;		/* its resource owner, before any pass */
-
-	/* the point */
-	RtbWork    *work;
-	int			narms;
-	RtbArm	  **arms;
-	void	  **states;			/* the transport's */
-	bool	   *failed;
-	RtbFixture	fixture;
-	List	   *written;		/* of RtbRelation *: union over all arms */
-	List	   *made;			/* of char *: labels of tables that arms make */
-	List	   *vacuumed;		/* of RtbRelation *: what is cleaned before every pass */
-	bool		sequences_advanced;
-	RtbCheckMode check_mode;
-	bool		check_returned; /* returned rows too */
 	SubTransactionId pass_subid;	/* in which the running pass began */
-	int			leaked_locks;	/* by the discovery pass that ran last */
-	bool		leaky;			/* some arm leaves session locks behind */
+	List	   *points;			/* of RtbPoint *, NULL where left */
+	RtbPoint   *at;				/* the one that passes run at */
 } RtbSession;
 
 /* one pass, asked for */
@@ -101,6 +110,7 @@ typedef struct RtbPassRequest
 	int			session;
 	int			round;
 	int			position;
+	bool		control;
 	RtbStepTimer *timers;		/* NULL: single executions are not timed */
 	RtbCheck   *check;			/* NULL: not digested */
 	bool		with_row_hashes;	/* check's parts get row hashes */
@@ -108,12 +118,20 @@ typedef struct RtbPassRequest
 	struct RtbCounts *counts;	/* NULL, or where the counters go */
 } RtbPassRequest;
 
-/* the session of this process */
+/* in a round's order: the baseline's second pass */
+#define RTB_CONTROL (-1)
+
+/* asked of a round: digest its passes if that costs little beside them */
+#define RTB_PASS_LAST_IF_CHEAP	((RtbPassKind) '?')
+
 extern RtbSession *rtb_session_open(const RtbSessionOptions *options, const RtbSessionSink *sink);
 extern int64 rtb_session_empty_price(RtbSession *s);
 extern void rtb_session_point(RtbSession *s, const char *document);
-extern void rtb_session_round(RtbSession *s, int session, int round, int norder,
-							  const int *order, bool last);
+extern void rtb_session_describe(RtbSession *s, StringInfo buf);
+extern void rtb_session_attach(RtbSession *s, const char *document, StringInfo description);
+extern void rtb_session_enter(RtbSession *s, int place);
+extern void rtb_session_round(RtbSession *s, RtbPassKind kind, int session, int round,
+							  int norder, const int *order);
 extern void rtb_session_leave(RtbSession *s);
 extern void rtb_session_close(RtbSession *s);
 extern void rtb_session_unwind(RtbSession *s);
@@ -122,6 +140,7 @@ extern void rtb_session_unwind(RtbSession *s);
 extern void rtb_session_pilot(RtbSession *s);
 
 /* for pilot.c */
+extern void rtb_session_warm_up(RtbSession *s, int session, int arm);
 extern RtbPass *rtb_session_pass(RtbSession *s, RtbPassRequest *request);
 extern void rtb_session_emit(RtbSession *s, const RtbPass *pass);
 extern void rtb_session_find(RtbSession *s, RtbFindingKind kind, int arm, const char *fmt,...)

@@ -27,6 +27,9 @@
 #define REQUEST_PRICE	'M'
 #define REQUEST_POINT	'P'
 #define REQUEST_PILOT	'L'
+#define REQUEST_DESCRIBE 'D'
+#define REQUEST_ATTACH	'A'
+#define REQUEST_ENTER	'N'
 #define REQUEST_ROUND	'R'
 #define REQUEST_LEAVE	'E'
 #define REQUEST_KEEP	'K'
@@ -34,6 +37,7 @@
 #define REPLY_PASS		'p'
 #define REPLY_FINDING	'f'
 #define REPLY_STEP		's'
+#define REPLY_POINT		'd'
 #define REPLY_PRICE		'm'
 #define REPLY_KEPT		'k'
 
@@ -46,6 +50,7 @@ struct RtbHost
 	RtbWorker  *worker;			/* NULL: the session runs here */
 	RtbSession *session;		/* here */
 	int64		answer;			/* of a request that has a number for a reply */
+	StringInfo	description;	/* of a point, asked for */
 };
 
 /* the worker's session; lives in TopMemoryContext until the process ends */
@@ -118,17 +123,29 @@ serve_open(StringInfo body)
 }
 
 static void
+serve_describe(void)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	rtb_session_describe(worker_session, &buf);
+	rtb_worker_reply(REPLY_POINT, buf.data, buf.len);
+	pfree(buf.data);
+}
+
+static void
 serve_round(StringInfo body)
 {
+	RtbPassKind kind = pq_getmsgbyte(body);
 	int			session = pq_getmsgint(body, 4);
 	int			round = pq_getmsgint(body, 4);
-	bool		last = pq_getmsgbyte(body);
 	int			norder = pq_getmsgint(body, 4);
 	int		   *order = palloc(sizeof(int) * Max(norder, 1));
 
 	for (int i = 0; i < norder; i++)
-		order[i] = pq_getmsgint(body, 4);
-	rtb_session_round(worker_session, session, round, norder, order, last);
+		order[i] = (int32) pq_getmsgint(body, 4);
+	rtb_session_round(worker_session, kind, session, round, norder, order);
+	pfree(order);
 }
 
 static void
@@ -161,6 +178,19 @@ serve(char kind, StringInfo body)
 		case REQUEST_PILOT:
 			worker_session->options.pass_timeout_ms = pq_getmsgint64(body);
 			rtb_session_pilot(worker_session);
+			break;
+		case REQUEST_DESCRIBE:
+			serve_describe();
+			break;
+		case REQUEST_ATTACH:
+			{
+				const char *document = pq_getmsgrawstring(body);
+
+				rtb_session_attach(worker_session, document, body);
+				break;
+			}
+		case REQUEST_ENTER:
+			rtb_session_enter(worker_session, pq_getmsgint(body, 4));
 			break;
 		case REQUEST_ROUND:
 			worker_session->options.pass_timeout_ms = pq_getmsgint64(body);
@@ -204,6 +234,11 @@ take_reply(void *arg, char kind, StringInfo body)
 			break;
 		case REPLY_STEP:
 			host->sink.step(host->sink.arg, rtb_step_time_read(body));
+			break;
+		case REPLY_POINT:
+			host->description = makeStringInfo();
+			appendBinaryStringInfo(host->description, body->data + body->cursor,
+								   body->len - body->cursor);
 			break;
 		case REPLY_PRICE:
 		case REPLY_KEPT:
@@ -267,6 +302,10 @@ rtb_host_empty_price(RtbHost *host)
 	return host->answer;
 }
 
+/*
+ * rtb_host_point
+ *		Take up a new point; this host's session keeps its fixture.
+ */
 void
 rtb_host_point(RtbHost *host, const char *document)
 {
@@ -283,6 +322,10 @@ rtb_host_point(RtbHost *host, const char *document)
 	pfree(buf.data);
 }
 
+/*
+ * rtb_host_pilot
+ *		The untimed passes at the point.
+ */
 void
 rtb_host_pilot(RtbHost *host, int64 pass_timeout_ms)
 {
@@ -300,23 +343,82 @@ rtb_host_pilot(RtbHost *host, int64 pass_timeout_ms)
 	pfree(buf.data);
 }
 
+/*
+ * rtb_host_describe
+ *		What another session must know of the point; in the current context.
+ */
+StringInfo
+rtb_host_describe(RtbHost *host)
+{
+	if (host->worker == NULL)
+	{
+		StringInfo	buf = makeStringInfo();
+
+		rtb_session_describe(host->session, buf);
+		return buf;
+	}
+	host->description = NULL;
+	request(host, REQUEST_DESCRIBE, NULL);
+	return host->description;
+}
+
+/*
+ * rtb_host_attach
+ *		Take up a point whose fixture another session keeps.  Workers only.
+ */
 void
-rtb_host_round(RtbHost *host, int64 pass_timeout_ms, int session, int round, int norder,
-			   const int *order, bool last)
+rtb_host_attach(RtbHost *host, const char *document, StringInfo description)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	pq_sendbytes(&buf, document, strlen(document) + 1);
+	appendBinaryStringInfo(&buf, description->data, description->len);
+	request(host, REQUEST_ATTACH, &buf);
+	pfree(buf.data);
+}
+
+/*
+ * rtb_host_enter
+ *		Go back to a point that this host's session took up before.
+ */
+void
+rtb_host_enter(RtbHost *host, int place)
+{
+	StringInfoData buf;
+
+	if (host->worker == NULL)
+	{
+		rtb_session_enter(host->session, place);
+		return;
+	}
+	initStringInfo(&buf);
+	pq_sendint32(&buf, place);
+	request(host, REQUEST_ENTER, &buf);
+	pfree(buf.data);
+}
+
+/*
+ * rtb_host_round
+ *		One round of passes at the point.
+ */
+void
+rtb_host_round(RtbHost *host, int64 pass_timeout_ms, RtbPassKind kind, int session, int round,
+			   int norder, const int *order)
 {
 	StringInfoData buf;
 
 	if (host->worker == NULL)
 	{
 		host->session->options.pass_timeout_ms = pass_timeout_ms;
-		rtb_session_round(host->session, session, round, norder, order, last);
+		rtb_session_round(host->session, kind, session, round, norder, order);
 		return;
 	}
 	initStringInfo(&buf);
 	pq_sendint64(&buf, pass_timeout_ms);
+	pq_sendbyte(&buf, kind);
 	pq_sendint32(&buf, session);
 	pq_sendint32(&buf, round);
-	pq_sendbyte(&buf, last);
 	pq_sendint32(&buf, norder);
 	for (int i = 0; i < norder; i++)
 		pq_sendint32(&buf, order[i]);
@@ -324,6 +426,10 @@ rtb_host_round(RtbHost *host, int64 pass_timeout_ms, int session, int round, int
 	pfree(buf.data);
 }
 
+/*
+ * rtb_host_leave
+ *		Done with the point: its fixture is dropped if this session keeps it.
+ */
 void
 rtb_host_leave(RtbHost *host)
 {
@@ -333,6 +439,10 @@ rtb_host_leave(RtbHost *host)
 		request(host, REQUEST_LEAVE, NULL);
 }
 
+/*
+ * rtb_host_close
+ *		End of the session, after its last point was left.
+ */
 void
 rtb_host_close(RtbHost *host)
 {
@@ -356,11 +466,14 @@ rtb_host_unwind(RtbHost *host)
 
 /*
  * rtb_host_abandon
- *		After an error: end the session, whatever it is doing.  Does not throw.
+ *		After an error: end the session, whatever it is doing.  Does not throw; NULL
+ *		is allowed.
  */
 void
 rtb_host_abandon(RtbHost *host)
 {
+	if (host == NULL)
+		return;
 	rtb_worker_stop(host->worker);
 	host->worker = NULL;
 }

@@ -18,8 +18,11 @@ extern RtbHost *rtb_host_open(const RtbSessionOptions *options, const RtbSession
 extern int64 rtb_host_empty_price(RtbHost *host);
 extern void rtb_host_point(RtbHost *host, const char *document);
 extern void rtb_host_pilot(RtbHost *host, int64 pass_timeout_ms);
-extern void rtb_host_round(RtbHost *host, int64 pass_timeout_ms, int session, int round,
-						   int norder, const int *order, bool last);
+extern StringInfo rtb_host_describe(RtbHost *host);
+extern void rtb_host_attach(RtbHost *host, const char *document, StringInfo description);
+extern void rtb_host_enter(RtbHost *host, int place);
+extern void rtb_host_round(RtbHost *host, int64 pass_timeout_ms, RtbPassKind kind,
+						   int session, int round, int norder, const int *order);
 extern void rtb_host_leave(RtbHost *host);
 extern void rtb_host_close(RtbHost *host);
 extern bool rtb_host_serves(void);

@@ -172,7 +172,7 @@ kendall_p_value(int64 s, int n, const Ties *tx, const Ties *ty)
 
 	if (n < EXACT_KENDALL_BELOW && tx->pairs == 0 && ty->pairs == 0)
 	{
-		int64		fewer = (pairs_of(n) - Abs(s)) / 2;
+		int64		fewer = (pairs_of(n) - (s < 0 ? -s : s)) / 2;
 
 		return Min(1, 2 * kendall_cumulative(fewer, n));
 	}

@@ -22,12 +22,14 @@
 
 #include "experiment.h"
 #include "facts.h"
+#include "judge.h"
 #include "ledger.h"
 #include "result.h"
 #include "scenario.h"
 #include "script.h"
 
 #define RTB_MOST_ROUNDS 10000
+#define RTB_MOST_SESSIONS 1000
 
 PG_FUNCTION_INFO_V1(rtb_sweep);
 PG_FUNCTION_INFO_V1(rtb_compare);
@@ -46,7 +48,10 @@ enum
 	ARG_COMPARE_RETURNED,
 	ARG_VACUUM,
 	ARG_MARGIN,
-	ARG_SEED
+	ARG_SEED,
+	ARG_SESSIONS,
+	ARG_TARGET,
+	ARG_CONTROL
 };
 
 /* ---- reading arguments ---- */
@@ -209,26 +214,53 @@ baseline_arg(FunctionCallInfo fcinfo, int n, List *arms)
 }
 
 static double
-margin_arg(FunctionCallInfo fcinfo, int n)
+fraction_arg(FunctionCallInfo fcinfo, int n, const char *argument, const char *hint)
 {
-	double		margin;
+	double		fraction;
 
 	if (PG_ARGISNULL(n))
-		refuse_null("margin", NULL);
-	margin = PG_GETARG_FLOAT8(n);
-	if (!(margin > 0 && margin < 1))
+		refuse_null(argument, hint);
+	fraction = PG_GETARG_FLOAT8(n);
+	if (!(fraction > 0 && fraction < 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("margin must be between 0 and 1"),
-				 errhint("0.02 means: within 2 %% is the same.")));
-	return margin;
+				 errmsg("%s must be between 0 and 1", argument),
+				 errhint("%s", hint)));
+	return fraction;
+}
+
+/* a number of rounds or sessions; 0 if it is left to rtbench */
+static int
+count_arg(FunctionCallInfo fcinfo, int n, const char *argument, int most)
+{
+	int			count;
+
+	if (PG_ARGISNULL(n))
+		return 0;
+	count = PG_GETARG_INT32(n);
+	if (count < 1 || count > most)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be between 1 and %d", argument, most),
+				 errhint("Leave it out to let max_time and target decide.")));
+	return count;
+}
+
+/* rounds that a notice may announce: as asked, else the fewest that give an interval */
+static int
+planned_rounds(const RtbExperiment *e)
+{
+	int			rounds = e->rounds > 0 ? e->rounds : 2;
+
+	if (e->sessions > 0)
+		return rounds * e->sessions;
+	return e->rounds > 0 ? e->rounds : 2 * rtb_judge_needed(RTB_ALPHA);
 }
 
 static void
 read_options(FunctionCallInfo fcinfo, int first, RtbExperiment *e)
 {
 	RtbRun	   *run = e->run;
-	int			rounds;
 
 	e->options.own_transactions = own_transactions_arg(fcinfo, first + ARG_TRANSPORT);
 	run->transport = e->options.own_transactions ? "worker" : "caller";
@@ -237,15 +269,17 @@ read_options(FunctionCallInfo fcinfo, int first, RtbExperiment *e)
 	e->options.baseline = run->baseline;
 	run->label = text_arg(fcinfo, first + ARG_LABEL);
 
-	if (PG_ARGISNULL(first + ARG_ROUNDS))
-		refuse_null("rounds", NULL);
-	rounds = PG_GETARG_INT32(first + ARG_ROUNDS);
-	if (rounds < 1 || rounds > RTB_MOST_ROUNDS)
+	e->rounds = count_arg(fcinfo, first + ARG_ROUNDS, "rounds", RTB_MOST_ROUNDS);
+	e->sessions = count_arg(fcinfo, first + ARG_SESSIONS, "sessions", RTB_MOST_SESSIONS);
+	if (e->sessions > 0 && !e->options.own_transactions)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("rounds must be between 1 and %d", RTB_MOST_ROUNDS)));
-	e->rounds = rounds;
-	e->options.rounds = rounds;
+				 errmsg("transport \"caller\" has one session, this one"),
+				 errhint("Leave sessions out, or use transport => 'worker'.")));
+	e->options.rounds = planned_rounds(e);
+	e->target = fraction_arg(fcinfo, first + ARG_TARGET, "target",
+							 "0.02 means: stop when intervals are within 2 %.");
+	e->control = PG_ARGISNULL(first + ARG_CONTROL) || PG_GETARG_BOOL(first + ARG_CONTROL);
 	e->max_time_ms = duration_arg(fcinfo, first + ARG_MAX_TIME, "max_time");
 	e->options.budget_ms = e->max_time_ms;
 	run->max_time_us = e->max_time_ms > 0 ? e->max_time_ms * 1000 : RTB_UNKNOWN;
@@ -255,7 +289,8 @@ read_options(FunctionCallInfo fcinfo, int first, RtbExperiment *e)
 		PG_GETARG_BOOL(first + ARG_COMPARE_RETURNED);
 	e->options.vacuum = PG_ARGISNULL(first + ARG_VACUUM) ? -1
 		: PG_GETARG_BOOL(first + ARG_VACUUM);
-	run->margin = margin_arg(fcinfo, first + ARG_MARGIN);
+	run->margin = fraction_arg(fcinfo, first + ARG_MARGIN, "margin",
+							   "0.02 means: within 2 % is the same.");
 	if (PG_ARGISNULL(first + ARG_SEED))
 		run->seed = (int64) (pg_prng_uint64(&pg_global_prng_state) >> 1);
 	else
@@ -311,7 +346,10 @@ options_document(const RtbExperiment *e)
 	int			n = 0;
 
 	initStringInfo(&buf);
-	appendStringInfo(&buf, "{\"rounds\": %d, \"pass_timeout_ms\": ", e->rounds);
+	appendStringInfo(&buf, "{\"rounds\": %s, \"sessions\": %s, \"target\": %g, \"control\": %s, \"pass_timeout_ms\": ",
+					 e->rounds > 0 ? psprintf("%d", e->rounds) : "null",
+					 e->sessions > 0 ? psprintf("%d", e->sessions) : "null",
+					 e->target, e->control ? "true" : "false");
 	if (e->pass_timeout_ms > 0)
 		appendStringInfo(&buf, INT64_FORMAT, e->pass_timeout_ms);
 	else
@@ -340,7 +378,6 @@ run_and_return(FunctionCallInfo fcinfo, RtbExperiment *e)
 
 	InitMaterializedSRF(fcinfo, 0);
 	run->scenario = e->scenario->name;
-	run->scope = "this backend only";
 	run->descriptions = descriptions(e->scenario);
 	run->points = e->scenario->points;
 	run->swept = e->scenario->points != NIL ? e->scenario->swept : NULL;

@@ -1,0 +1,180 @@
+/*
+ * collector.c
+ *	  What sessions tell, gathered into the run.
+ *
+ * Everything is copied into the run's memory context.  An arm's failure is
+ * said at once, by a WARNING, the first time that it fails at a point.
+ */
+#include "postgres.h"
+
+#include "collector.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "unseen.h"
+
+static char *
+copy_text(const char *text)
+{
+	return text ? pstrdup(text) : NULL;
+}
+
+/*
+ * rtb_collector_failed
+ *		Has this arm failed at this point, in any pass but the given one?
+ */
+bool
+rtb_collector_failed(const RtbCollector *c, bool has_point, int64 point, int arm,
+					 const RtbPass *but)
+{
+	ListCell   *lc;
+
+	foreach(lc, c->failed)
+	{
+		const RtbPass *pass = lfirst(lc);
+
+		if (pass != but && pass->arm == arm && pass->has_point == has_point &&
+			pass->point == point)
+			return true;
+	}
+	return false;
+}
+
+/* a worker finds no relation that only the caller sees: say so, in the notes too */
+static char *
+unseen_hint(RtbCollector *c, const RtbPass *pass)
+{
+	RtbFinding *finding;
+	char	   *hint;
+
+	if (strcmp(c->run->transport, "caller") == 0 || strcmp(pass->sqlstate, "42P01") != 0)
+		return NULL;
+	hint = rtb_unseen_hint(pass->message);
+	if (hint == NULL)
+		return NULL;
+	finding = palloc0(sizeof(RtbFinding));
+	finding->kind = RTB_FOUND_NOTE;
+	finding->has_point = pass->has_point;
+	finding->point = pass->point;
+	finding->arm = pass->arm;
+	/* a phrase among others */
+	finding->detail = pnstrdup(hint, strlen(hint) - 1);
+	c->run->findings = lappend(c->run->findings, finding);
+	return hint;
+}
+
+static void
+warn_failed(RtbCollector *c, const RtbPass *pass)
+{
+	char	   *hint;
+	const char *arm = list_nth(c->run->arms, pass->arm);
+	char	   *where = pass->has_point ? psprintf(" at point " INT64_FORMAT, pass->point) : "";
+
+	if (rtb_collector_failed(c, pass->has_point, pass->point, pass->arm, pass))
+		return;
+	hint = strcmp(pass->sqlstate, "2D000") == 0
+		? "This arm controls transactions itself, and a pass is one transaction that is rolled back: compare the same work without COMMIT and ROLLBACK."
+		: unseen_hint(c, pass);
+	ereport(WARNING,
+			(errcode(MAKE_SQLSTATE(pass->sqlstate[0], pass->sqlstate[1], pass->sqlstate[2],
+								   pass->sqlstate[3], pass->sqlstate[4])),
+			 errmsg("arm \"%s\" failed%s: %s", arm, where, pass->message),
+			 pass->failed_step > 0
+			 ? errdetail("SQLSTATE %s in step %d, statement " INT64_FORMAT " of the pass.",
+						 pass->sqlstate, pass->failed_step, pass->failed_statement)
+			 : errdetail("SQLSTATE %s before the arm's first step.", pass->sqlstate),
+			 hint != NULL ? errhint("%s", hint) : 0));
+}
+
+static void
+keep_pass(void *arg, const RtbPass *pass)
+{
+	RtbCollector *c = arg;
+	MemoryContext old = MemoryContextSwitchTo(c->cxt);
+	RtbPass    *kept = palloc(sizeof(RtbPass));
+
+	*kept = *pass;
+	kept->plan_shape = copy_text(pass->plan_shape);
+	kept->fired_shape = copy_text(pass->fired_shape);
+	kept->digest = copy_text(pass->digest);
+	kept->returned = copy_text(pass->returned);
+	kept->sqlstate = copy_text(pass->sqlstate);
+	kept->message = copy_text(pass->message);
+	c->run->passes = lappend(c->run->passes, kept);
+	if (kept->sqlstate != NULL)
+	{
+		c->failed = lappend(c->failed, kept);
+		warn_failed(c, kept);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+static void
+keep_finding(void *arg, const RtbFinding *finding)
+{
+	RtbCollector *c = arg;
+	MemoryContext old = MemoryContextSwitchTo(c->cxt);
+	RtbFinding *kept = palloc(sizeof(RtbFinding));
+
+	*kept = *finding;
+	kept->detail = copy_text(finding->detail);
+	c->run->findings = lappend(c->run->findings, kept);
+	MemoryContextSwitchTo(old);
+}
+
+static void
+keep_step(void *arg, const RtbStepTime *step)
+{
+	RtbCollector *c = arg;
+	MemoryContext old = MemoryContextSwitchTo(c->cxt);
+	RtbStepTime *kept = palloc(sizeof(RtbStepTime));
+
+	*kept = *step;
+	kept->statement = copy_text(step->statement);
+	c->run->steps = lappend(c->run->steps, kept);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * rtb_collector_create
+ *		A collector for a run, in the current context; sink is filled in.
+ */
+RtbCollector *
+rtb_collector_create(RtbRun *run, RtbSessionSink *sink)
+{
+	RtbCollector *c = palloc0(sizeof(RtbCollector));
+
+	c->run = run;
+	c->cxt = CurrentMemoryContext;
+	sink->pass = keep_pass;
+	sink->finding = keep_finding;
+	sink->step = keep_step;
+	sink->arg = c;
+	return c;
+}
+
+/*
+ * rtb_collector_mark
+ *		What was gathered so far is whole: it is kept if the run ends early.
+ */
+void
+rtb_collector_mark(RtbCollector *c, int points_done)
+{
+	c->points_done = points_done;
+	c->passes_done = list_length(c->run->passes);
+	c->findings_done = list_length(c->run->findings);
+	c->steps_done = list_length(c->run->steps);
+}
+
+/*
+ * rtb_collector_cut
+ *		Back to what was whole when it was marked.
+ */
+void
+rtb_collector_cut(RtbCollector *c)
+{
+	c->run->passes = list_truncate(c->run->passes, c->passes_done);
+	c->run->findings = list_truncate(c->run->findings, c->findings_done);
+	c->run->steps = list_truncate(c->run->steps, c->steps_done);
+}

@@ -1,0 +1,365 @@
+/*
+ * run_pass.c
+ *	  One pass: from the starting state to the rollback and what survives it.
+ *
+ * A pass is one transaction (or subtransaction) that is always rolled back.
+ * Around the arm's statements stand, outside the clock: bringing back the
+ * starting state, the arm's `before` statements, the digest, the rollback,
+ * and the release of what a rollback leaves (session locks, prepared
+ * statements, sequence values).
+ *
+ * Memory: a pass's results lie in the point's context.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "commands/prepare.h"
+#include "commands/sequence.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "storage/latch.h"
+#include "storage/lock.h"
+#include "storage/proc.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/timeout.h"
+
+#include "check.h"
+#include "hooks.h"
+#include "own_sql.h"
+#include "probe.h"
+#include "session.h"
+#include "written.h"
+
+/* a pass is repeated until it lasts this long, or this many clock steps */
+#define RTB_SHORTEST_PASS_NS	INT64CONST(1000000)
+#define RTB_SHORTEST_PASS_STEPS 1000
+/* but never more often than this, nor beyond this time */
+#define RTB_MOST_REPETITIONS	2000
+#define RTB_LONGEST_REPEATING_NS INT64CONST(3000000000)
+
+/* where an error struck: a failing check ends the run, a failing arm does not */
+typedef enum PassStage
+{
+	STAGE_START,
+	STAGE_BEFORE,
+	STAGE_ARM,
+	STAGE_CHECK
+} PassStage;
+
+static TimeoutId pass_timeout_id;
+static bool pass_timeout_registered = false;
+static volatile sig_atomic_t pass_timed_out = false;
+
+static void
+pass_timeout_handler(void)
+{
+	pass_timed_out = true;
+	QueryCancelPending = true;
+	InterruptPending = true;
+	SetLatch(MyLatch);
+}
+
+/* ---- around a pass ---- */
+
+/* the same state before every pass: no dead rows, sequences set back */
+static void
+bring_back_start(RtbSession *s)
+{
+	if (s->at->vacuumed != NIL)
+		rtb_fixture_vacuum(s->at->vacuumed);
+	if (s->at->sequences_advanced)
+		rtb_fixture_reset_sequences(&s->at->fixture);
+}
+
+/* prepared statements are not undone by a rollback: drop those that are new */
+static void
+drop_prepared(List *before)
+{
+	List	   *now = rtb_prepared_statements();
+	ListCell   *lc;
+
+	foreach(lc, list_difference(now, before))
+		DropPreparedStatement(strVal(lfirst(lc)), false);
+}
+
+/* what a rollback leaves: session locks, prepared statements, currval() */
+static void
+release_survivors(RtbSession *s, const RtbPassRequest *rq, List *locks_before,
+				  List *prepared_before)
+{
+	if (rq->locked != NULL || locks_before != NIL || (s->at->leaky && !s->options.own_transactions))
+	{
+		int			released = rtb_advisory_locks_release(locks_before);
+
+		if (rq->locked != NULL)
+			s->at->leaked_locks = released;
+		s->at->leaky |= released > 0;
+		/* an arm may also have given back what the caller's session had */
+		if (!s->options.own_transactions && !rtb_advisory_locks_regain(locks_before))
+			ereport(WARNING,
+					(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+					 errmsg("arm \"%s\" released an advisory lock of this session, which another one has taken since",
+							s->at->arms[rq->arm]->name)));
+	}
+	if (s->options.own_transactions)
+	{
+		LockReleaseAll(USER_LOCKMETHOD, true);
+		DropAllPreparedStatements();
+		ResetSequenceCaches();
+	}
+	else
+		drop_prepared(prepared_before);
+}
+
+static void
+init_pass(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass)
+{
+	memset(pass, 0, sizeof(RtbPass));
+	pass->kind = rq->kind;
+	pass->session = rq->session;
+	pass->round = rq->round;
+	pass->position = rq->position;
+	pass->control = rq->control;
+	pass->has_point = s->at->work->has_point;
+	pass->point = s->at->work->point;
+	pass->arm = rq->arm;
+	pass->elapsed_ns = RTB_UNKNOWN;
+	pass->cpu_ns = RTB_UNKNOWN;
+	pass->round_trips = RTB_UNKNOWN;
+	pass->statements = RTB_UNKNOWN;
+	pass->fired = RTB_UNKNOWN;
+	pass->loop_queries = RTB_UNKNOWN;
+	pass->rows = RTB_UNKNOWN;
+	pass->plannings = RTB_UNKNOWN;
+	pass->buffers_hit = RTB_UNKNOWN;
+	pass->buffers_read = RTB_UNKNOWN;
+	pass->wal_records = RTB_UNKNOWN;
+	pass->wal_fpi = RTB_UNKNOWN;
+	pass->wal_bytes = RTB_UNKNOWN;
+	pass->xids = RTB_UNKNOWN;
+}
+
+static bool
+is_timed(RtbPassKind kind)
+{
+	return kind == RTB_PASS_TIMED || kind == RTB_PASS_LAST;
+}
+
+/* counts of the first repetition: the others' are the same work again */
+static void
+take_counts(RtbPass *pass, const RtbCounts *counts, const RtbProbe *probe, const RtbArmRun *run,
+			MemoryContext cxt)
+{
+	MemoryContext old = MemoryContextSwitchTo(cxt);
+
+	/* what is one transaction to the server is one to a client: BEGIN and COMMIT */
+	pass->round_trips = run->round_trips > 1 ? run->round_trips + 2 : run->round_trips;
+	pass->statements = counts->statements;
+	pass->fired = counts->fired;
+	pass->loop_queries = counts->loop_queries;
+	pass->rows = counts->rows;
+	pass->plannings = counts->plannings;
+	pass->xids = counts->xids;
+	pass->buffers_hit = probe->buffers.shared_blks_hit + probe->buffers.local_blks_hit;
+	pass->buffers_read = probe->buffers.shared_blks_read + probe->buffers.local_blks_read;
+	pass->wal_records = probe->wal.wal_records;
+	pass->wal_fpi = probe->wal.wal_fpi;
+	pass->wal_bytes = (int64) probe->wal.wal_bytes;
+	pass->plan_shape = rtb_hooks_shapes(false);
+	pass->fired_shape = rtb_hooks_shapes(true);
+	MemoryContextSwitchTo(old);
+}
+
+/* settings of a pass that its rollback undoes */
+static void
+set_up_transaction(RtbSession *s, const RtbArm *arm)
+{
+	ListCell   *lc;
+
+	if (s->at->fixture.path != NULL)
+		rtb_set_local("search_path", s->at->fixture.path);
+	/* a flood of NOTICEs would be timed as the arm's work */
+	rtb_set_local("client_min_messages", "error");
+	foreach(lc, arm->before)
+	{
+		s->transport->sql(lfirst(lc));
+		CommandCounterIncrement();
+	}
+}
+
+static void
+run_arm(RtbSession *s, const RtbPassRequest *rq, RtbArmRun *run, RtbProbe *probe,
+		RtbCounts *counts)
+{
+	if (s->options.pass_timeout_ms > 0)
+		enable_timeout_after(pass_timeout_id, (int) Min(s->options.pass_timeout_ms, INT_MAX));
+	rtb_hooks_begin();
+	rtb_probe_start(probe);
+	s->transport->run(s->at->states[rq->arm], run);
+	s->transport->settle();
+	rtb_probe_stop(probe);
+	rtb_hooks_end(counts);
+	if (s->options.pass_timeout_ms > 0)
+		disable_timeout(pass_timeout_id, false);
+}
+
+/*
+ * Is the error the arm's own, or does somebody want the run to end?
+ *
+ * A worker arms statement_timeout for each message of an arm only, so that it
+ * is the arm's own limit; in the caller's backend it is the limit of the
+ * statement that started the run.
+ */
+static bool
+ends_the_run(const RtbSession *s, const ErrorData *edata, PassStage stage)
+{
+	if (stage == STAGE_CHECK)
+		return true;
+	if (edata->sqlerrcode != ERRCODE_QUERY_CANCELED || pass_timed_out)
+		return false;
+	return !(s->options.own_transactions && edata->message != NULL &&
+			 strcmp(edata->message, _("canceling statement due to statement timeout")) == 0);
+}
+
+static void
+note_failure(RtbSession *s, RtbPass *pass, const ErrorData *edata, PassStage stage,
+			 const RtbArmRun *run)
+{
+	MemoryContext old = MemoryContextSwitchTo(s->at->cxt);
+
+	pass->sqlstate = pstrdup(unpack_sql_state(edata->sqlerrcode));
+	if (pass_timed_out)
+		pass->message = psprintf("pass took longer than pass_timeout (" INT64_FORMAT " ms)",
+								 s->options.pass_timeout_ms);
+	else
+		pass->message = pstrdup(edata->message ? edata->message : "unknown error");
+	pass->failed_step = stage == STAGE_ARM ? run->step : 0;
+	pass->failed_statement = stage == STAGE_ARM ? run->statement_no : 0;
+	s->at->failed[pass->arm] = true;
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * One repetition: from the starting state to the rollback.  False if the arm
+ * failed, which pass then tells.  Errors that end the run are thrown.
+ */
+static bool
+repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *probe, bool first)
+{
+	MemoryContext old = CurrentMemoryContext;
+	volatile PassStage stage = STAGE_START;
+	volatile bool ok = true;
+	RtbArmRun	run = {0};
+	RtbCounts	counts = {0};
+	List	   *locks = rq->locked || s->at->leaky || !s->options.own_transactions ? rtb_advisory_locks() : NIL;
+	List	   *prepared = s->options.own_transactions ? NIL : rtb_prepared_statements();
+
+	pass_timed_out = false;
+	run.dest = rq->check && s->at->check_returned && !is_timed(rq->kind)
+		? rtb_check_returned_receiver(rq->check, rq->with_row_hashes) : None_Receiver;
+	run.timers = rq->timers;
+	s->transport->begin();
+	s->pass_subid = GetCurrentSubTransactionId();
+	PG_TRY();
+	{
+		stage = STAGE_BEFORE;
+		set_up_transaction(s, s->at->arms[rq->arm]);
+		stage = STAGE_ARM;
+		run_arm(s, rq, &run, probe, &counts);
+		stage = STAGE_CHECK;
+		if (first)
+			take_counts(pass, &counts, probe, &run, s->at->cxt);
+		if (rq->counts)
+			*rq->counts = counts;
+		if (rq->locked)
+		{
+			MemoryContextSwitchTo(s->at->cxt);
+			*rq->locked = rtb_written_locked();
+			rtb_check_discover(s, *rq->locked);
+		}
+		if (rq->check)
+		{
+			int64		started = rtb_clock_ns();
+
+			rtb_check_take(s, rq->check, rq->with_row_hashes);
+			rtb_check_finish(rq->check);
+			s->at->check_ns = Max(s->at->check_ns, rtb_clock_ns() - started);
+		}
+		s->transport->rollback();
+	}
+	PG_CATCH();
+	{
+		ErrorData  *edata;
+
+		MemoryContextSwitchTo(old);
+		edata = CopyErrorData();
+		rtb_hooks_abandon();
+		disable_timeout(pass_timeout_id, false);
+		if (ends_the_run(s, edata, stage))
+			PG_RE_THROW();
+		FlushErrorState();
+		s->transport->after_error();
+		MemoryContextSwitchTo(old);
+		note_failure(s, pass, edata, stage, &run);
+		FreeErrorData(edata);
+		ok = false;
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(old);
+	if (run.dest != None_Receiver)
+		run.dest->rDestroy(run.dest);
+	s->transport->release_arm(s->at->states[rq->arm]);
+	release_survivors(s, rq, locks, prepared);
+	return ok;
+}
+
+/*
+ * rtb_session_pass
+ *		Run one pass; the result lies in the point's context.
+ *
+ * A timed pass below the clock's resolution repeats the arm, each time from
+ * the starting state, with the clock standing still in between.
+ */
+RtbPass *
+rtb_session_pass(RtbSession *s, RtbPassRequest *rq)
+{
+	RtbPass    *pass = MemoryContextAlloc(s->at->cxt, sizeof(RtbPass));
+	RtbProbe	probe;
+	RtbCounts	counts;
+	int64		shortest = 0;
+	int64		began = rtb_clock_ns();
+	int64		n = 0;
+
+	if (!pass_timeout_registered)
+		pass_timeout_id = RegisterTimeout(USER_TIMEOUT, pass_timeout_handler);
+	pass_timeout_registered = true;
+	if (is_timed(rq->kind))
+		shortest = Max(RTB_SHORTEST_PASS_NS, RTB_SHORTEST_PASS_STEPS * rtb_clock_step_ns());
+	if (rq->counts == NULL)
+		rq->counts = &counts;
+	init_pass(s, rq, pass);
+	rtb_probe_reset(&probe);
+	for (;;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		bring_back_start(s);
+		if (!repeat_once(s, rq, pass, &probe, n == 0))
+			return pass;
+		n++;
+		if (probe.elapsed_ns >= shortest)
+			break;
+		/* a pass that is digested is digested once: the last repetition's rest is untimed */
+		if (n >= RTB_MOST_REPETITIONS || rtb_clock_ns() - began > RTB_LONGEST_REPEATING_NS)
+		{
+			pass->below_resolution = true;
+			break;
+		}
+		rq->check = NULL;
+	}
+	pass->repetitions = n;
+	pass->elapsed_ns = probe.elapsed_ns / n;
+	pass->cpu_ns = rq->counts->parallel ? RTB_UNKNOWN : probe.cpu_ns / n;
+	return pass;
+}
+

@@ -1,0 +1,41 @@
+/*
+ * schedule.h
+ *	  Arithmetic of the schedule: order, looks, what fits in the time.
+ */
+#ifndef RTB_SCHEDULE_H
+#define RTB_SCHEDULE_H
+
+#include "postgres.h"
+
+#include "common/pg_prng.h"
+
+/* so many sessions are wanted before sessions get more than one pair */
+#define RTB_SESSIONS_FIRST	12
+
+/* what the pilot learned about a point, in nanoseconds of the whole process */
+typedef struct RtbPointCost
+{
+	int64		value;			/* the point */
+	int64		pilot_ns;		/* fixture and untimed passes */
+	int64		round_ns;		/* one round, cleaning and control included */
+} RtbPointCost;
+
+/* how the time after the pilot is spent */
+typedef struct RtbPlan
+{
+	int			sessions;		/* in all, the pilot's included; 1: rounds of one session */
+	int			pairs;			/* mirror pairs in each session at each point */
+	bool		corrected;		/* enough sessions for the corrected level */
+} RtbPlan;
+
+extern void rtb_schedule_order(pg_prng_state *prng, int round, int norder, int *order);
+extern bool rtb_schedule_is_look(int sessions, int needed);
+extern bool rtb_schedule_is_rounds_look(int rounds);
+extern int64 rtb_schedule_forecast(const RtbPointCost *costs, int ncosts, int64 value,
+								   bool of_round);
+extern int64 rtb_schedule_session_ns(const RtbPointCost *costs, int ncosts, int pairs);
+extern int	rtb_schedule_pairs(int64 left_ns, int sessions_left, int64 round_ns);
+extern RtbPlan rtb_schedule_plan(const RtbPointCost *costs, int ncosts, int64 left_ns,
+								 int needed_corrected, int needed_plain);
+
+#endif							/* RTB_SCHEDULE_H */
