@@ -58,8 +58,9 @@ unseen_hint(RtbCollector *c, const RtbPass *pass)
 	finding->has_point = pass->has_point;
 	finding->point = pass->point;
 	finding->arm = pass->arm;
-	/* a phrase among others */
+	/* a sentence there, a phrase among others here */
 	finding->detail = pnstrdup(hint, strlen(hint) - 1);
+	finding->detail[0] = pg_tolower(finding->detail[0]);
 	c->run->findings = lappend(c->run->findings, finding);
 	return hint;
 }

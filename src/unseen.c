@@ -23,14 +23,15 @@ static const char candidates_sql[] =
 "  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
 " WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.oid >= 16384"
 "   AND (c.relpersistence <> 't' OR n.oid = pg_catalog.pg_my_temp_schema())"
-"   AND pg_catalog.strpos($1, c.relname) > 0"
+"   AND $1 ~ ('(^|[^\\w$])' || pg_catalog.regexp_replace(c.relname, '(\\W)', '\\\\\\1', 'g') || '($|[^\\w$])')"
 " ORDER BY pg_catalog.length(c.relname) DESC, c.oid";
 
 /*
  * rtb_unseen_hint
  *		The way out where a worker did not find a relation, if the caller has
  *		one of a name that stands in the worker's message (which may be in any
- *		language) and that only he can see; NULL otherwise.
+ *		language) and that only he can see; NULL otherwise.  It begins with
+ *		"Only" and is one sentence.
  *
  * In a transaction of the caller's; palloc'd in the current context.
  */
@@ -58,10 +59,10 @@ rtb_unseen_hint(const char *message)
 		MemoryContext old = MemoryContextSwitchTo(cxt);
 
 		if (rtb_own_bool(i, 3))
-			hint = psprintf("Temporary table %s is seen by this session alone: use transport => 'caller'.",
+			hint = psprintf("Only this session sees temporary table %s: use transport => 'caller'.",
 							quote_identifier(rtb_own_text(i, 2)));
 		else if (TransactionIdIsCurrentTransactionId(made))
-			hint = psprintf("%s is not committed, so that only this transaction sees it: commit first, or use transport => 'caller'.",
+			hint = psprintf("Only this transaction sees %s, which is not committed: commit first, or use transport => 'caller'.",
 							rtb_own_text(i, 1));
 		MemoryContextSwitchTo(old);
 	}
