@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "compat.h"
 #include "written.h"
 
 #include "access/transam.h"
@@ -151,7 +152,7 @@ rtb_advisory_locks_release(List *before)
 
 		if (lock_in_list(before, lock))
 			continue;
-		while (LockHeldByMe(&lock->tag, lock->mode) &&
+		while (rtb_compat_lock_held_by_me(&lock->tag, lock->mode) &&
 			   LockRelease(&lock->tag, lock->mode, true))
 			CHECK_FOR_INTERRUPTS();
 		released++;
