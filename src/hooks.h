@@ -11,7 +11,7 @@ typedef struct RtbCounts
 {
 	int64		statements;		/* by the vocabulary's rules, at trigger depth 0 */
 	int64		fired;			/* the same at trigger depth > 0 */
-	int64		loop_queries;	/* queries that only fed a loop (depth 0) */
+	int64		loop_queries;	/* queries that only fed a loop (depth 0); not in statements */
 	int64		rows;			/* returned or affected by the counted statements */
 	int64		plannings;		/* calls of the planner */
 	int64		xids;			/* transaction ids assigned, subtransactions' included */
