@@ -18,6 +18,7 @@
 
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
@@ -36,6 +37,14 @@
 #define OVERTIME	1.2
 /* without a limit of time sessions go on to the last look */
 #define NO_LIMIT_NS	(INT64CONST(3600) * 1000000000)
+
+int			rtb_pass_order = RTB_ORDER_MIRRORED;
+
+static const struct config_enum_entry pass_orders[] = {
+	{"mirrored", RTB_ORDER_MIRRORED, false},
+	{"blocks", RTB_ORDER_BLOCKS, false},
+	{NULL, 0, false}
+};
 
 typedef struct Experiment
 {
@@ -105,10 +114,30 @@ warm_up(Experiment *x, RtbHost *host, int session)
 				   list_length(x->e->run->arms), x->order);
 }
 
+/*
+ * All rounds of one arm, then all of the next: what other harnesses do.  It
+ * is here to prove that the proofs have teeth.
+ */
+static void
+run_blocks(Experiment *x, RtbHost *host, int session, int first, int last, RtbPassKind kind)
+{
+	for (int i = 0; i < x->norder; i++)
+	{
+		for (int round = first; round <= last; round++)
+			rtb_host_round(host, pass_timeout_ms(x), round == last ? kind : RTB_PASS_TIMED,
+						   session, round, 1, &x->order[i]);
+	}
+}
+
 /* rounds first..last at a point; the last of them is of the kind given */
 static void
 run_rounds(Experiment *x, RtbHost *host, int session, int first, int last, RtbPassKind kind)
 {
+	if (rtb_pass_order == RTB_ORDER_BLOCKS)
+	{
+		run_blocks(x, host, session, first, last, kind);
+		return;
+	}
 	for (int round = first; round <= last; round++)
 	{
 		rtb_schedule_order(&x->prng, round, x->norder, x->order);
@@ -162,7 +191,7 @@ run_rounds_until(Experiment *x, RtbHost *host, int round, int most, bool looks,
 	while (round < most)
 	{
 		int64		started = rtb_clock_ns();
-		int			n = Min(2, most - round);
+		int			n = rtb_pass_order == RTB_ORDER_BLOCKS ? most - round : Min(2, most - round);
 		bool		last = round + n >= most;
 
 		start_order(x);
@@ -451,6 +480,21 @@ prepare(RtbExperiment *e)
 	e->run->complete = true;
 	e->run->scope = "this backend only";
 	return x;
+}
+
+/*
+ * rtb_experiment_init
+ *		At module load: the settings.
+ */
+void
+rtb_experiment_init(void)
+{
+	DefineCustomEnumVariable("rtbench.pass_order",
+							 "Order of the passes in a run.",
+							 "\"blocks\" runs all passes of an arm before those of the next and gives false verdicts: it exists to test the tests.",
+							 &rtb_pass_order, RTB_ORDER_MIRRORED, pass_orders, PGC_USERSET,
+							 GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	MarkGUCPrefixReserved("rtbench");
 }
 
 /*

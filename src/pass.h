@@ -24,8 +24,8 @@ typedef enum RtbPassKind
 	RTB_PASS_PILOT = 'p',		/* untimed, with digest (and per-step times) */
 	RTB_PASS_WARMUP = 'w',		/* untimed, without digest */
 	RTB_PASS_TIMED = 't',		/* one that the verdict is built on */
-	RTB_PASS_LAST = 'l',		/* timed too, digested after the clock stopped */
-	RTB_PASS_CLOSING = 'c'		/* untimed, after the last: digests what an arm returns */
+	RTB_PASS_LAST = 'l',		/* timed too; what it left is digested after the clock stopped */
+	RTB_PASS_CLOSING = 'c'		/* untimed, after the last round: returned rows are digested */
 } RtbPassKind;
 
 typedef struct RtbPass

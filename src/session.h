@@ -70,7 +70,7 @@ typedef struct RtbPoint
 	RtbArm	  **arms;
 	void	  **states;			/* the transport's; NULL between visits */
 	bool	   *failed;
-	int64	   *elapsed_ns;		/* by arm: of its last timed pass here */
+	int64		longest_ns;		/* of a timed pass here */
 	RtbFixture	fixture;
 	List	   *written;		/* of RtbRelation *: union over all arms */
 	List	   *vacuumed;		/* of RtbRelation *: what is cleaned before every pass */
