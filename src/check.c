@@ -12,9 +12,11 @@
 
 #include "check.h"
 
+#include "catalog/pg_class.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "nodes/value.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
@@ -57,6 +59,21 @@ add_part(RtbCheck *check, const char *label, bool with_row_hashes)
 	check->parts = lappend(check->parts, part);
 	MemoryContextSwitchTo(old);
 	return part;
+}
+
+static RtbCheckPart *
+find_part(const RtbCheck *check, const char *label)
+{
+	ListCell   *lc;
+
+	foreach(lc, check->parts)
+	{
+		RtbCheckPart *part = lfirst(lc);
+
+		if (strcmp(part->label, label) == 0)
+			return part;
+	}
+	return NULL;
 }
 
 static void
@@ -152,6 +169,70 @@ take_query(RtbSession *s, RtbCheck *check, const char *label, const char *query,
 	s->transport->digest(query, &part->digest, part->row_hashes);
 }
 
+/* an arm may have changed the role; it is put back when the pass is rolled back */
+static void
+as_caller(RtbSession *s)
+{
+	SetUserIdAndSecContext(s->userid, s->sec_context);
+}
+
+/*
+ * rtb_check_discover
+ *		Note the tables that a pass made, inside its transaction: they are
+ *		digested too, and no other transaction could tell that they were there.
+ */
+void
+rtb_check_discover(RtbSession *s, List *locked)
+{
+	List	   *made = rtb_written_made(locked, s->pass_subid);
+	ListCell   *lc;
+
+	if (made == NIL)
+		return;
+	as_caller(s);
+	foreach(lc, rtb_written_describe(made, s->at->fixture.schema, s->options.ignore_columns))
+	{
+		const RtbRelation *rel = lfirst(lc);
+		MemoryContext old = MemoryContextSwitchTo(s->at->cxt);
+
+		if (!list_member(s->at->made, makeString(rel->label)))
+			s->at->made = lappend(s->at->made, makeString(pstrdup(rel->label)));
+		MemoryContextSwitchTo(old);
+	}
+}
+
+/*
+ * The written tables as this pass left them: where arms change the catalogs
+ * some may have other columns, some be gone, and some be new.
+ */
+static List *
+tables_of_pass(RtbSession *s)
+{
+	List	   *oids = NIL;
+	ListCell   *lc;
+
+	if (!s->at->catalogs_change)
+		return s->at->written;
+	foreach(lc, s->at->written)
+		oids = lappend_oid(oids, ((RtbRelation *) lfirst(lc))->relid);
+	oids = list_concat_unique_oid(oids, rtb_written_made(rtb_written_locked(), s->pass_subid));
+	return rtb_written_describe(oids, s->at->fixture.schema, s->options.ignore_columns);
+}
+
+/* one table; what is unreadable is told at discovery */
+static void
+take_table(RtbSession *s, RtbCheck *check, const RtbRelation *rel, bool with_row_hashes)
+{
+	char	   *query;
+
+	if (rel->relkind == RELKIND_SEQUENCE || rel->unreadable != NULL ||
+		find_part(check, rel->label) != NULL)
+		return;
+	query = psprintf("SELECT %s FROM ONLY %s", rel->columns ? rel->columns : "", rel->name);
+	take_query(s, check, rel->label, query, with_row_hashes);
+	pfree(query);
+}
+
 /*
  * rtb_check_take
  *		Digest what a pass left, inside its transaction, after the clock.
@@ -167,7 +248,7 @@ rtb_check_take(RtbSession *s, RtbCheck *check, bool with_row_hashes)
 
 	if (s->at->check_mode == RTB_CHECK_RETURNED)
 		return;
-	SetUserIdAndSecContext(s->userid, s->sec_context);
+	as_caller(s);
 	nest = rtb_digest_pin_settings();
 	rtb_set_local("row_security", "on");
 	if (s->at->check_mode == RTB_CHECK_QUERY)
@@ -177,17 +258,8 @@ rtb_check_take(RtbSession *s, RtbCheck *check, bool with_row_hashes)
 	}
 	else
 	{
-		foreach(lc, s->at->written)
-		{
-			const RtbRelation *rel = lfirst(lc);
-			char	   *query;
-
-			if (rel->relkind == 'S' || rel->unreadable != NULL)
-				continue;
-			query = psprintf("SELECT %s FROM ONLY %s", rel->columns ? rel->columns : "", rel->name);
-			take_query(s, check, rel->label, query, with_row_hashes);
-			pfree(query);
-		}
+		foreach(lc, tables_of_pass(s))
+			take_table(s, check, lfirst(lc), with_row_hashes);
 	}
 	rtb_digest_unpin_settings(nest);
 }

@@ -108,6 +108,7 @@ discover(Pilot *p)
 			continue;
 		note_counts(s, i, rq.counts);
 		p->wrote |= rq.counts->xids > 0;
+		s->at->catalogs_change |= rq.counts->ddl || s->at->made != NIL;
 		old = MemoryContextSwitchTo(s->at->cxt);
 		p->locked = list_concat_unique_oid(p->locked, locked);
 		MemoryContextSwitchTo(old);
@@ -130,12 +131,32 @@ static void
 describe_written(Pilot *p)
 {
 	RtbSession *s = p->s;
+	ListCell   *lc;
 
 	MemoryContextSwitchTo(s->at->cxt);
 	s->at->written = rtb_written_describe(p->locked, s->at->fixture.schema, s->options.ignore_columns);
+	foreach(lc, s->at->written)
+	{
+		RtbRelation *rel = lfirst(lc);
+
+		rel->scratch |= list_member_oid(s->at->fixture.relations, rel->relid);
+	}
 }
 
 /* ---- what is checked ---- */
+
+static bool
+is_written(const RtbSession *s, const char *label)
+{
+	ListCell   *lc;
+
+	foreach(lc, s->at->written)
+	{
+		if (strcmp(((RtbRelation *) lfirst(lc))->label, label) == 0)
+			return true;
+	}
+	return false;
+}
 
 static void
 choose_check(Pilot *p)
@@ -163,6 +184,12 @@ choose_check(Pilot *p)
 							 rel->label, rel->unreadable);
 		else
 			appendStringInfo(&checked, "%s%s", checked.len ? ", " : "", rel->label);
+	}
+	foreach(lc, s->at->made)
+	{
+		if (!is_written(s, strVal(lfirst(lc))))
+			appendStringInfo(&checked, "%s%s (made by an arm)", checked.len ? ", " : "",
+							 strVal(lfirst(lc)));
 	}
 	if (s->at->work->check_query != NULL)
 	{
@@ -377,7 +404,7 @@ digested_pass(Pilot *p, int arm, RtbStepTimer *timers, bool with_row_hashes, boo
 	if (pass->sqlstate == NULL)
 	{
 		/* what was not digested is not there: the judge must not take it for equal */
-		if (rq.check->parts != NIL || s->at->check_mode != RTB_CHECK_TABLES)
+		if (rq.check->parts != NIL || s->at->made != NIL || s->at->check_mode != RTB_CHECK_TABLES)
 			pass->digest = rq.check->text;
 	}
 	if (emit || pass->sqlstate != NULL)

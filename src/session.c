@@ -18,6 +18,7 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 
 #include "check.h"
 #include "own_sql.h"
@@ -49,6 +50,8 @@ rtb_session_open(const RtbSessionOptions *options, const RtbSessionSink *sink)
 	s->sink = *sink;
 	s->transport = options->own_transactions ? &rtb_spi_worker_transport
 		: &rtb_spi_caller_transport;
+	s->nest_level = GetCurrentTransactionNestLevel();
+	s->owner = CurrentResourceOwner;
 	GetUserIdAndSecContext(&s->userid, &s->sec_context);
 	s->caller_path = MemoryContextStrdup(cxt, namespace_search_path ? namespace_search_path : "");
 	return s;
@@ -209,7 +212,11 @@ rtb_session_leave(RtbSession *s)
 	{
 		rtb_fixture_drop(&point->fixture, s->transport);
 		if (!s->options.own_transactions)
+		{
 			RollbackAndReleaseCurrentSubTransaction();
+			/* what called is owned by a portal, not by the transaction itself */
+			CurrentResourceOwner = s->owner;
+		}
 	}
 	MemoryContextSwitchTo(old);
 	lfirst(list_nth_cell(s->points, place_of(s, point))) = NULL;
@@ -218,14 +225,23 @@ rtb_session_leave(RtbSession *s)
 }
 
 /*
- * rtb_session_abandon
- *		After an error: free the plans that would outlive the transaction.
+ * rtb_session_unwind
+ *		After an error in the caller's transaction: roll back to where the
+ *		session began, and free the plans that would outlive the transaction.
+ *
+ * The subtransactions of a point and of a pass are nobody else's to end: left
+ * open they would be taken for the caller's own.
  */
 void
-rtb_session_abandon(RtbSession *s)
+rtb_session_unwind(RtbSession *s)
 {
+	MemoryContext old = CurrentMemoryContext;
 	ListCell   *lc;
 
+	while (GetCurrentTransactionNestLevel() > s->nest_level)
+		RollbackAndReleaseCurrentSubTransaction();
+	MemoryContextSwitchTo(old);
+	CurrentResourceOwner = s->owner;
 	foreach(lc, s->points)
 	{
 		if (lfirst(lc) != NULL)
