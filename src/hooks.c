@@ -227,7 +227,8 @@ is_loop_query(const QueryDesc *query, int depth)
 {
 	if (query->operation != CMD_SELECT || query->plannedstmt->hasModifyingCTE)
 		return false;
-	if (driving && top_frame == NULL)
+	/* what fires on behalf of a driver that changes data feeds nothing */
+	if (driving && top_frame == NULL && depth == 0)
 		return true;
 	if (!is_portal_start(query))
 		return false;
