@@ -415,6 +415,11 @@ rtb_sweep(PG_FUNCTION_ARGS)
 		refuse_null("scenario", "SELECT * FROM rtbench.scenarios; lists them.");
 	e->run = palloc0(sizeof(RtbRun));
 	e->scenario = rtb_scenario_load(name);
+	if (e->scenario->arm_names == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("scenario \"%s\" has no arms", name),
+				 errhint("Add one by rtbench.add_arm(%s, rtbench.arm(...)).", quote_literal_cstr(name))));
 	points = points_arg(fcinfo, 1);
 	swept = text_arg(fcinfo, 4);
 	if (swept != NULL || points != NIL)
