@@ -39,10 +39,22 @@ rtb_collector_failed(const RtbCollector *c, bool has_point, int64 point, int arm
 	return false;
 }
 
+/* the way out of failures that have one which the error does not tell; or NULL */
+static const char *
+failure_hint(const char *sqlstate)
+{
+	if (strcmp(sqlstate, "2D000") == 0)
+		return "This arm controls transactions itself, and a pass is one transaction that is rolled back: compare the same work without COMMIT and ROLLBACK.";
+	if (strcmp(sqlstate, "42P08") == 0 || strcmp(sqlstate, "42P18") == 0)
+		return "Give the types of the step's parameters: rtbench.step(statement, types => '{bigint, text}').";
+	return NULL;
+}
+
 static void
 warn_failed(RtbCollector *c, const RtbPass *pass)
 {
 	const char *arm = list_nth(c->run->arms, pass->arm);
+	const char *hint = failure_hint(pass->sqlstate);
 	char	   *where = pass->has_point ? psprintf(" at point " INT64_FORMAT, pass->point) : "";
 
 	if (rtb_collector_failed(c, pass->has_point, pass->point, pass->arm, pass))
@@ -55,9 +67,7 @@ warn_failed(RtbCollector *c, const RtbPass *pass)
 			 ? errdetail("SQLSTATE %s in step %d, statement " INT64_FORMAT " of the pass.",
 						 pass->sqlstate, pass->failed_step, pass->failed_statement)
 			 : errdetail("SQLSTATE %s before the arm's first step.", pass->sqlstate),
-			 strcmp(pass->sqlstate, "2D000") == 0
-			 ? errhint("This arm controls transactions itself, and a pass is one transaction that is rolled back: compare the same work without COMMIT and ROLLBACK.")
-			 : 0));
+			 hint ? errhint("%s", hint) : 0));
 }
 
 static void
