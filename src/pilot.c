@@ -22,6 +22,7 @@
 #include "hooks.h"
 #include "own_sql.h"
 #include "probe.h"
+#include "sequences.h"
 #include "session.h"
 #include "step_timer.h"
 #include "written.h"
@@ -36,6 +37,7 @@ typedef struct Pilot
 	RtbSession *s;
 	RtbCheck  **first;			/* by arm: digest of the first and */
 	RtbCheck  **second;			/* the second digested pass */
+	int64	  **moves;			/* by arm: of sequences, in the second digested pass */
 	RtbCounts  *counts;			/* by arm: of the discovery pass */
 	List	   *locked;			/* of Oid: union over all arms */
 	bool		wrote;			/* some arm got a transaction id */
@@ -56,7 +58,7 @@ note_counts(RtbSession *s, int arm, const RtbCounts *c)
 						 "notifications queued: their cost and serialisation at commit are not measured");
 	if (c->truncates)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm,
-						 "TRUNCATE: removing and syncing files at commit is not measured, the time is a lower bound; its ACCESS EXCLUSIVE lock keeps readers out until the transaction ends");
+						 "TRUNCATE: removing and syncing files at commit is not measured, the time is a lower bound; triggers on DELETE do not fire; its ACCESS EXCLUSIVE lock keeps readers out until the transaction ends");
 	if (c->ddl)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm,
 						 "changes the catalogs: dead catalog rows of rolled-back passes stay");
@@ -84,6 +86,9 @@ discover(Pilot *p)
 							 "side effect: %d session-level advisory locks outlive the transaction (released by rtbench after each pass)",
 							 s->at->leaked_locks);
 		note_counts(s, i, rq.counts);
+		if (rtb_session_keeps_plans(s, i))
+			rtb_session_find(s, RTB_FOUND_NOTE, i,
+							 "plans kept from earlier passes: parsing and planning of these statements are not measured");
 		p->wrote |= rq.counts->xids > 0;
 		old = MemoryContextSwitchTo(s->at->cxt);
 		p->locked = list_concat_unique_oid(p->locked, locked);
@@ -129,12 +134,7 @@ choose_check(Pilot *p)
 		const RtbRelation *rel = lfirst(lc);
 
 		if (rel->relkind == RELKIND_SEQUENCE)
-		{
 			s->at->sequences_advanced |= rel->scratch;
-			if (!rel->scratch)
-				rtb_session_find(s, RTB_FOUND_NOTE, -1,
-								 "advances sequence %s, which no rollback sets back", rel->label);
-		}
 		else if (rel->unreadable != NULL)
 			appendStringInfo(&unreadable, "%s%s (%s)", unreadable.len ? ", " : "",
 							 rel->label, rel->unreadable);
@@ -295,6 +295,17 @@ forecast_digests(Pilot *p)
 
 /* ---- each arm against itself, then against the baseline ---- */
 
+/* a time in words, in the unit that makes it a number from 1 to 999 */
+static char *
+time_words(int64 ns)
+{
+	if (ns < INT64CONST(999500))
+		return psprintf("%.3g us", ns / 1e3);
+	if (ns < INT64CONST(999500000))
+		return psprintf("%.3g ms", ns / 1e6);
+	return psprintf("%.3g s", ns / 1e9);
+}
+
 static void
 emit_steps(RtbSession *s, int arm, RtbStepTimer *timers)
 {
@@ -324,8 +335,9 @@ emit_steps(RtbSession *s, int arm, RtbStepTimer *timers)
 			step.custom_ns != RTB_UNKNOWN && step.generic_ns != RTB_UNKNOWN)
 			rtb_session_find(s, RTB_FOUND_NOTE, arm,
 							 "step %d changed from custom to generic plan at execution " INT64_FORMAT
-							 ": %.3g us an execution before, %.3g us after; fewer executions measure another plan",
-							 id, t->first_generic, step.custom_ns / 1000.0, step.generic_ns / 1000.0);
+							 ": %s an execution before, %s after; fewer executions measure another plan",
+							 id, t->first_generic, time_words(step.custom_ns),
+							 time_words(step.generic_ns));
 	}
 }
 
@@ -333,15 +345,18 @@ static RtbCheck *
 digested_pass(Pilot *p, int arm, RtbStepTimer *timers, bool with_row_hashes, bool emit)
 {
 	RtbSession *s = p->s;
+	int64	   *moves = palloc(sizeof(int64) * Max(list_length(s->at->written), 1));
 	RtbPassRequest rq = {.kind = RTB_PASS_PILOT, .arm = arm, .session = 1};
 	RtbPass    *pass;
 
 	rq.check = rtb_check_create(s->at->cxt);
 	rq.with_row_hashes = with_row_hashes;
 	rq.timers = timers;
+	rq.moves = moves;
 	pass = rtb_session_pass(s, &rq);
 	if (pass->sqlstate == NULL)
 	{
+		p->moves[arm] = moves;
 		/* what was not digested is not there: the judge must not take it for equal */
 		if (rq.check->parts != NIL || s->at->check_mode != RTB_CHECK_TABLES)
 			pass->digest = rq.check->text;
@@ -430,6 +445,63 @@ compare_arms(Pilot *p)
 							 difference, s->at->arms[i]->name, only_arm, s->at->arms[base]->name, only_base);
 		else
 			rtb_session_find(s, RTB_FOUND_DIFFERENT, i, "%s", difference);
+	}
+}
+
+/* ---- sequences ---- */
+
+/* what no rollback sets back on the user's own sequences */
+static void
+tell_advanced(Pilot *p)
+{
+	RtbSession *s = p->s;
+	ListCell   *lc;
+
+	foreach(lc, s->at->written)
+	{
+		const RtbRelation *rel = lfirst(lc);
+		bool		advanced = false;
+
+		if (rel->relkind != RELKIND_SEQUENCE || rel->scratch)
+			continue;
+		for (int i = 0; i < s->at->narms; i++)
+		{
+			int64		move = p->moves[i] ? p->moves[i][foreach_current_index(lc)] : RTB_MOVE_UNKNOWN;
+
+			/* what is set back by TRUNCATE is so by its transaction */
+			advanced |= move > 0 || move == RTB_MOVE_UNKNOWN;
+		}
+		if (advanced)
+			rtb_session_find(s, RTB_FOUND_NOTE, -1,
+							 "advances sequence %s, which no rollback sets back", rel->label);
+	}
+}
+
+static void
+compare_sequences(Pilot *p)
+{
+	RtbSession *s = p->s;
+	int			base = s->options.baseline;
+
+	for (int i = 0; i < s->at->narms; i++)
+	{
+		const char *name = s->at->arms[i]->name;
+		const char *base_name = s->at->arms[base]->name;
+		char	   *set_back;
+		char	   *drawn;
+
+		if (i == base || p->moves[i] == NULL || p->moves[base] == NULL)
+			continue;
+		set_back = rtb_sequences_set_back(s->at->written, p->moves[i], name,
+										  p->moves[base], base_name);
+		drawn = rtb_sequences_drawn(s->at->written, p->moves[i], name,
+									p->moves[base], base_name);
+		/* who names a check query has said what counts */
+		if (set_back != NULL)
+			rtb_session_find(s, s->at->check_mode == RTB_CHECK_QUERY ? RTB_FOUND_NOTE : RTB_FOUND_DIFFERENT,
+							 i, "sequences: %s", set_back);
+		if (drawn != NULL)
+			rtb_session_find(s, RTB_FOUND_NOTE, i, "%s", drawn);
 	}
 }
 
@@ -559,6 +631,7 @@ rtb_session_pilot(RtbSession *s)
 	p->s = s;
 	p->first = palloc0(sizeof(RtbCheck *) * s->at->narms);
 	p->second = palloc0(sizeof(RtbCheck *) * s->at->narms);
+	p->moves = palloc0(sizeof(int64 *) * s->at->narms);
 	p->counts = palloc0(sizeof(RtbCounts) * s->at->narms);
 	discover(p);
 	in_transaction(s, describe_written, p);
@@ -568,6 +641,8 @@ rtb_session_pilot(RtbSession *s)
 	in_transaction(s, forecast_digests, p);
 	digest_arms(p);
 	compare_arms(p);
+	tell_advanced(p);
+	compare_sequences(p);
 	suggest_check_query(p);
 	MemoryContextSwitchTo(old);
 }
