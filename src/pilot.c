@@ -26,6 +26,7 @@
 #include "hooks.h"
 #include "own_sql.h"
 #include "probe.h"
+#include "sequences.h"
 #include "session.h"
 #include "stats.h"
 #include "step_timer.h"
@@ -45,6 +46,7 @@ typedef struct Pilot
 	RtbCheck  **second;			/* the second digested pass */
 	List	  **unstable;		/* by arm: of RtbColumn *: what differs within it */
 	bool		different;		/* arms differ in more than that */
+	int64	  **moves;			/* by arm: of sequences, in the second digested pass */
 	RtbCounts  *counts;			/* by arm: of the discovery pass */
 	List	   *locked;			/* of Oid: union over all arms */
 	bool		wrote;			/* some arm's pass got a transaction id */
@@ -65,7 +67,7 @@ note_counts(RtbSession *s, int arm, const RtbCounts *c)
 						 "notifications queued: their cost and serialisation at commit are not measured");
 	if (c->truncates)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm,
-						 "TRUNCATE: removing and syncing files at commit is not measured, the time is a lower bound; its ACCESS EXCLUSIVE lock keeps readers out until the transaction ends");
+						 "TRUNCATE: removing and syncing files at commit is not measured, the time is a lower bound; triggers on DELETE do not fire; its ACCESS EXCLUSIVE lock keeps readers out until the transaction ends");
 	if (c->ddl)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm,
 						 "changes the catalogs: dead catalog rows of rolled-back passes stay, and work on files at commit is not measured");
@@ -137,6 +139,9 @@ discover(Pilot *p)
 		if (s->at->failed[i])
 			continue;
 		note_counts(s, i, rq.counts);
+		if (rtb_session_keeps_plans(s, i))
+			rtb_session_find(s, RTB_FOUND_NOTE, i,
+							 "plans kept from earlier passes: parsing and planning of these statements are not measured");
 		p->wrote |= wrote;
 		s->at->catalogs_change |= rq.counts->ddl || s->at->made != NIL;
 		old = MemoryContextSwitchTo(s->at->cxt);
@@ -179,12 +184,7 @@ choose_check(Pilot *p)
 		const RtbRelation *rel = lfirst(lc);
 
 		if (rel->relkind == RELKIND_SEQUENCE)
-		{
 			s->at->sequences_advanced |= rel->scratch;
-			if (!rel->scratch)
-				rtb_session_find(s, RTB_FOUND_NOTE, -1,
-								 "advances sequence %s, which no rollback sets back", rel->label);
-		}
 		else if (rel->unreadable != NULL)
 			appendStringInfo(&unreadable, "%s%s (%s)", unreadable.len ? ", " : "",
 							 rel->label, rel->unreadable);
@@ -263,15 +263,15 @@ forecast_digests(Pilot *p)
 
 /* ---- each arm against itself, then against the baseline ---- */
 
-/* a time in microseconds with three significant digits, never as a power of ten */
+/* a time in words, in the unit that makes it a number from 1 to 999 */
 static char *
-microseconds(int64 ns)
+time_words(int64 ns)
 {
-	double		us = ns / 1000.0;
-	int			decimals = us > 0 ? 2 - rtb_magnitude(us) : 0;
-	double		unit = pow(10, -decimals);
-
-	return psprintf("%.*f", Max(decimals, 0), rint(us / unit) * unit);
+	if (ns < INT64CONST(999500))
+		return psprintf("%.3g us", ns / 1e3);
+	if (ns < INT64CONST(999500000))
+		return psprintf("%.3g ms", ns / 1e6);
+	return psprintf("%.3g s", ns / 1e9);
 }
 
 static void
@@ -303,8 +303,9 @@ emit_steps(RtbSession *s, int arm, RtbStepTimer *timers)
 			step.custom_ns != RTB_UNKNOWN && step.generic_ns != RTB_UNKNOWN)
 			rtb_session_find(s, RTB_FOUND_NOTE, arm,
 							 "step %d changed from custom to generic plan at execution " INT64_FORMAT
-							 ": %s us an execution before, %s us after; fewer executions measure another plan",
-							 id, t->first_generic, microseconds(step.custom_ns), microseconds(step.generic_ns));
+							 ": %s an execution before, %s after; fewer executions measure another plan",
+							 id, t->first_generic, time_words(step.custom_ns),
+							 time_words(step.generic_ns));
 	}
 }
 
@@ -312,15 +313,18 @@ static RtbCheck *
 digested_pass(Pilot *p, int arm, RtbStepTimer *timers, bool with_row_hashes, bool emit)
 {
 	RtbSession *s = p->s;
+	int64	   *moves = palloc(sizeof(int64) * Max(list_length(s->at->written), 1));
 	RtbPassRequest rq = {.kind = RTB_PASS_PILOT, .arm = arm, .session = 1};
 	RtbPass    *pass;
 
 	rq.check = rtb_check_create(s->at->cxt);
 	rq.with_row_hashes = with_row_hashes;
 	rq.timers = timers;
+	rq.moves = moves;
 	pass = rtb_session_pass(s, &rq);
 	if (pass->sqlstate == NULL)
 	{
+		p->moves[arm] = moves;
 		/* what was not digested is not there: the judge must not take it for equal */
 		if (rq.check->parts != NIL || s->at->catalogs_change || s->at->check_mode != RTB_CHECK_TABLES)
 			pass->digest = rq.check->text;
@@ -423,6 +427,63 @@ compare_arms(Pilot *p)
 	}
 }
 
+/* ---- sequences ---- */
+
+/* what no rollback sets back on the user's own sequences */
+static void
+tell_advanced(Pilot *p)
+{
+	RtbSession *s = p->s;
+	ListCell   *lc;
+
+	foreach(lc, s->at->written)
+	{
+		const RtbRelation *rel = lfirst(lc);
+		bool		advanced = false;
+
+		if (rel->relkind != RELKIND_SEQUENCE || rel->scratch)
+			continue;
+		for (int i = 0; i < s->at->narms; i++)
+		{
+			int64		move = p->moves[i] ? p->moves[i][foreach_current_index(lc)] : RTB_MOVE_UNKNOWN;
+
+			/* what is set back by TRUNCATE is so by its transaction */
+			advanced |= move > 0 || move == RTB_MOVE_UNKNOWN;
+		}
+		if (advanced)
+			rtb_session_find(s, RTB_FOUND_NOTE, -1,
+							 "advances sequence %s, which no rollback sets back", rel->label);
+	}
+}
+
+static void
+compare_sequences(Pilot *p)
+{
+	RtbSession *s = p->s;
+	int			base = s->options.baseline;
+
+	for (int i = 0; i < s->at->narms; i++)
+	{
+		const char *name = s->at->arms[i]->name;
+		const char *base_name = s->at->arms[base]->name;
+		char	   *set_back;
+		char	   *drawn;
+
+		if (i == base || p->moves[i] == NULL || p->moves[base] == NULL)
+			continue;
+		set_back = rtb_sequences_set_back(s->at->written, p->moves[i], name,
+										  p->moves[base], base_name);
+		drawn = rtb_sequences_drawn(s->at->written, p->moves[i], name,
+									p->moves[base], base_name);
+		/* who names a check query has said what counts */
+		if (set_back != NULL)
+			rtb_session_find(s, s->at->check_mode == RTB_CHECK_QUERY ? RTB_FOUND_NOTE : RTB_FOUND_DIFFERENT,
+							 i, "sequences: %s", set_back);
+		if (drawn != NULL)
+			rtb_session_find(s, RTB_FOUND_NOTE, i, "%s", drawn);
+	}
+}
+
 /* ---- the way out where columns differ that no two passes have alike ---- */
 
 /* one table's rows as a query without the columns that no two passes have alike */
@@ -514,6 +575,7 @@ rtb_session_pilot(RtbSession *s)
 	p->first = palloc0(sizeof(RtbCheck *) * s->at->narms);
 	p->second = palloc0(sizeof(RtbCheck *) * s->at->narms);
 	p->unstable = palloc0(sizeof(List *) * s->at->narms);
+	p->moves = palloc0(sizeof(int64 *) * s->at->narms);
 	p->counts = palloc0(sizeof(RtbCounts) * s->at->narms);
 	discover(p);
 	choose_check(p);
@@ -523,6 +585,8 @@ rtb_session_pilot(RtbSession *s)
 	in_transaction(s, forecast_digests, p);
 	digest_arms(p);
 	compare_arms(p);
+	tell_advanced(p);
+	compare_sequences(p);
 	suggest_check_query(p);
 	MemoryContextSwitchTo(old);
 }

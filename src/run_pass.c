@@ -29,6 +29,7 @@
 #include "hooks.h"
 #include "own_sql.h"
 #include "probe.h"
+#include "sequences.h"
 #include "session.h"
 #include "written.h"
 
@@ -188,10 +189,14 @@ take_counts(RtbPass *pass, const RtbCounts *counts, const RtbProbe *probe, const
 	MemoryContextSwitchTo(old);
 }
 
-/* settings of a pass that its rollback undoes */
-static void
+/*
+ * Settings of a pass that its rollback undoes, and what the arm wants done
+ * before.  Returns whether that got the pass its transaction id.
+ */
+static bool
 set_up_transaction(RtbSession *s, const RtbArm *arm)
 {
+	bool		had_xid = TransactionIdIsValid(GetCurrentTransactionIdIfAny());
 	ListCell   *lc;
 
 	if (s->at->fixture.path != NULL)
@@ -203,6 +208,7 @@ set_up_transaction(RtbSession *s, const RtbArm *arm)
 		s->transport->sql(lfirst(lc));
 		CommandCounterIncrement();
 	}
+	return !had_xid && TransactionIdIsValid(GetCurrentTransactionIdIfAny());
 }
 
 static void
@@ -272,6 +278,8 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 	MemoryContext old = CurrentMemoryContext;
 	volatile PassStage stage = STAGE_START;
 	volatile bool ok = true;
+	bool		given_xid;
+	RtbSequencePosition *volatile positions = NULL;
 	RtbArmRun	run = {0};
 	RtbCounts	counts = {0};
 	List	   *locks = rq->locked || s->at->leaky || !s->options.own_transactions ? rtb_advisory_locks() : NIL;
@@ -286,10 +294,14 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 	PG_TRY();
 	{
 		stage = STAGE_BEFORE;
-		set_up_transaction(s, s->at->arms[rq->arm]);
+		given_xid = set_up_transaction(s, s->at->arms[rq->arm]);
+		if (rq->moves)
+			positions = rtb_sequences_read(s->at->written);
 		stage = STAGE_ARM;
 		run_arm(s, rq, &run, probe, &counts);
 		stage = STAGE_CHECK;
+		/* an arm that writes uses it, as it would use one of its own */
+		counts.xids += given_xid;
 		if (first)
 			take_counts(pass, &counts, probe, &run, s->at->cxt);
 		if (rq->counts)
@@ -310,6 +322,9 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 			rtb_check_finish(rq->check);
 			s->at->check_ns = Max(s->at->check_ns, rtb_clock_ns() - started);
 		}
+		if (rq->moves)
+			rtb_sequences_moves(list_length(s->at->written), positions,
+								rtb_sequences_read(s->at->written), rq->moves);
 		s->transport->rollback();
 	}
 	PG_CATCH();

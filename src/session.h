@@ -118,6 +118,7 @@ typedef struct RtbPassRequest
 	RtbCheck   *check;			/* NULL: not digested */
 	bool		with_row_hashes;	/* check's parts get row hashes */
 	List	  **locked;			/* NULL, or where the written relations' oids go */
+	int64	   *moves;			/* NULL, or how far each written relation moves, if it is a sequence */
 	struct RtbCounts *counts;	/* NULL, or where the counters go */
 	bool	   *wrote;			/* NULL, or: did its transaction get an id? */
 } RtbPassRequest;
@@ -144,6 +145,7 @@ extern void rtb_session_unwind(RtbSession *s);
 extern void rtb_session_pilot(RtbSession *s);
 
 /* for pilot.c */
+extern bool rtb_session_keeps_plans(const RtbSession *s, int arm);
 extern void rtb_session_warm_up(RtbSession *s, int session, int arm);
 extern RtbPass *rtb_session_pass(RtbSession *s, RtbPassRequest *request);
 extern void rtb_session_emit(RtbSession *s, const RtbPass *pass);
