@@ -30,6 +30,7 @@
 #include "schedule.h"
 #include "session_host.h"
 #include "stats.h"
+#include "unseen.h"
 
 /* no pass gets less than this, however little is left of max_time */
 #define LEAST_PASS_TIMEOUT_MS	1000
@@ -70,6 +71,9 @@ typedef struct Experiment
 	int64		later_passes;
 	int64		later_ns;
 } Experiment;
+
+/* a run is going on in this backend */
+static bool running = false;
 
 /* ---- time ---- */
 
@@ -563,10 +567,7 @@ run_all_points(Experiment *x)
 
 /* ---- all of it ---- */
 
-/*
- * An error, or somebody's cancel, ends the run: the finished points are kept
- * by another process, since this transaction will be rolled back.
- */
+/* what is finished is kept by another process: this transaction will be rolled back */
 static void
 keep_finished(Experiment *x)
 {
@@ -586,6 +587,42 @@ keep_finished(Experiment *x)
 				 errdetail("Finished points: %d of %d.", x->collector->points_done,
 						   Max(list_length(run->points), 1)),
 				 errhint("SELECT * FROM rtbench.result(" INT64_FORMAT ");", id)));
+}
+
+/*
+ * An error, or somebody's cancel, ended the run: keep what is finished, clean
+ * up, and go on with the error.  What goes wrong on the way is lost.
+ */
+static void
+end_early(Experiment *x, MemoryContext cxt)
+{
+	ErrorData  *edata;
+
+	MemoryContextSwitchTo(cxt);
+	edata = CopyErrorData();
+	FlushErrorState();
+	PG_TRY();
+	{
+		rtb_host_abandon(x->visitor);
+		x->visitor = NULL;
+		if (x->keeper != NULL)
+		{
+			rtb_host_unwind(x->keeper);
+			if (x->e->options.own_transactions && edata->hint == NULL &&
+				edata->sqlerrcode == ERRCODE_UNDEFINED_TABLE)
+				edata->hint = rtb_unseen_hint(edata->message);
+			keep_finished(x);
+		}
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(cxt);
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	rtb_host_abandon(x->visitor);
+	rtb_host_abandon(x->keeper);
+	ReThrowError(edata);
 }
 
 static Experiment *
@@ -627,7 +664,8 @@ rtb_experiment_init(void)
  *		Run everything; passes, findings and step times are in e->run then.
  *
  * In the current memory context.  Throws what ends a run: a failing setup or
- * check, a cancel, a worker that cannot be had or died.
+ * check, a cancel, a worker that cannot be had or died; and 55000 in an arm of
+ * a run, which cannot start another one.
  */
 void
 rtb_experiment_run(RtbExperiment *e)
@@ -635,24 +673,26 @@ rtb_experiment_run(RtbExperiment *e)
 	Experiment *x = prepare(e);
 	MemoryContext cxt = CurrentMemoryContext;
 
-	x->keeper = rtb_host_open(&e->options, &x->sink);
+	if (running || rtb_host_serves())
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("a run of rtbench cannot be part of another one")));
+	running = true;
 	PG_TRY();
 	{
+		x->keeper = rtb_host_open(&e->options, &x->sink);
 		e->run->machine = rtb_facts_machine(rtb_host_empty_price(x->keeper));
 		if (!e->options.own_transactions || (e->rounds > 0 && e->sessions == 0))
 			run_point_by_point(x);
 		else
 			run_all_points(x);
 		rtb_host_close(x->keeper);
+		running = false;
 	}
 	PG_CATCH();
 	{
-		MemoryContextSwitchTo(cxt);
-		if (x->visitor != NULL)
-			rtb_host_abandon(x->visitor);
-		keep_finished(x);
-		rtb_host_abandon(x->keeper);
-		PG_RE_THROW();
+		running = false;
+		end_early(x, cxt);
 	}
 	PG_END_TRY();
 	e->run->finished_at = GetCurrentTimestamp();
