@@ -115,6 +115,7 @@ keep_pass(void *arg, const RtbPass *pass)
 	kept->message = copy_text(pass->message);
 	kept->hint = copy_text(pass->hint);
 	c->run->passes = lappend(c->run->passes, kept);
+	rtb_progress_pass(c->progress);
 	if (kept->sqlstate != NULL)
 	{
 		c->failed = lappend(c->failed, kept);
@@ -154,17 +155,40 @@ keep_step(void *arg, const RtbStepTime *step)
  *		A collector for a run, in the current context; sink is filled in.
  */
 RtbCollector *
-rtb_collector_create(RtbRun *run, RtbSessionSink *sink)
+rtb_collector_create(RtbRun *run, RtbProgress *progress, RtbSessionSink *sink)
 {
 	RtbCollector *c = palloc0(sizeof(RtbCollector));
 
 	c->run = run;
+	c->progress = progress;
 	c->cxt = CurrentMemoryContext;
 	sink->pass = keep_pass;
 	sink->finding = keep_finding;
 	sink->step = keep_step;
 	sink->arg = c;
 	return c;
+}
+
+/*
+ * rtb_collector_expected
+ *		Passes that are to be expected of so many untimed passes of each arm and
+ *		so many rounds at a point: arms that failed there are left out.
+ */
+int64
+rtb_collector_expected(const RtbCollector *c, bool has_point, int64 point,
+					   int warm_ups, int rounds, bool control)
+{
+	int64		passes = 0;
+
+	for (int arm = 0; arm < list_length(c->run->arms); arm++)
+	{
+		if (rtb_collector_failed(c, has_point, point, arm, NULL))
+			continue;
+		passes += warm_ups + rounds;
+		if (control && arm == c->run->baseline)
+			passes += rounds;
+	}
+	return passes;
 }
 
 /*

@@ -387,10 +387,15 @@ run_and_return(FunctionCallInfo fcinfo, RtbExperiment *e)
 	run->documents = documents(e->scenario);
 	run->started_at = GetCurrentTimestamp();
 
+	run->run = rtb_ledger_reserve();
+	e->progress = rtb_progress_begin(run);
+
 	rtb_experiment_run(e);
 
+	rtb_progress_phase(e->progress, RTB_PHASE_JUDGING);
 	rtb_ledger_write(run);
 	rtb_result_put_verdicts(rsinfo, run);
+	rtb_progress_end(e->progress);
 	ereport(NOTICE,
 			(errmsg("this was run " INT64_FORMAT ": rtbench.result(" INT64_FORMAT ") has every column",
 					run->run, run->run)));
