@@ -48,7 +48,8 @@ typedef struct Pilot
 	bool		different;		/* arms differ in more than that */
 	int64	  **moves;			/* by arm: of sequences, in the second digested pass */
 	RtbCounts  *counts;			/* by arm: of the discovery pass */
-	List	   *locked;			/* of Oid: union over all arms */
+	List	   *locked;			/* of Oid: union over all arms, */
+	List	   *modes;			/* and the strongest lock modes */
 	bool		wrote;			/* some arm's pass got a transaction id */
 } Pilot;
 
@@ -100,6 +101,48 @@ in_transaction(RtbSession *s, void (*body) (Pilot *), Pilot *p)
 	MemoryContextSwitchTo(old);
 }
 
+/* an arm's locks into the union of all */
+static void
+add_locked(Pilot *p, List *locked, List *modes)
+{
+	ListCell   *lo;
+	ListCell   *lm;
+
+	forboth(lo, locked, lm, modes)
+	{
+		ListCell   *known;
+		int			place = -1;
+
+		foreach(known, p->locked)
+		{
+			if (lfirst_oid(known) == lfirst_oid(lo))
+				place = foreach_current_index(known);
+		}
+		if (place < 0)
+		{
+			p->locked = lappend_oid(p->locked, lfirst_oid(lo));
+			p->modes = lappend_int(p->modes, lfirst_int(lm));
+		}
+		else
+			lfirst_int(list_nth_cell(p->modes, place)) =
+				Max(list_nth_int(p->modes, place), lfirst_int(lm));
+	}
+}
+
+static int
+mode_on(const Pilot *p, Oid relid)
+{
+	ListCell   *lo;
+	ListCell   *lm;
+
+	forboth(lo, p->locked, lm, p->modes)
+	{
+		if (lfirst_oid(lo) == relid)
+			return lfirst_int(lm);
+	}
+	return 0;
+}
+
 static void
 describe_written(Pilot *p)
 {
@@ -113,6 +156,7 @@ describe_written(Pilot *p)
 		RtbRelation *rel = lfirst(lc);
 
 		rel->scratch |= list_member_oid(s->at->fixture.relations, rel->relid);
+		rel->mode = mode_on(p, rel->relid);
 	}
 	rtb_cleaning_sizes(s);
 }
@@ -126,10 +170,12 @@ discover(Pilot *p)
 	{
 		RtbPassRequest rq = {.kind = RTB_PASS_DISCOVERY, .arm = i, .session = 1};
 		List	   *locked = NIL;
+		List	   *modes = NIL;
 		bool		wrote = false;
 		MemoryContext old;
 
 		rq.locked = &locked;
+		rq.modes = &modes;
 		rq.counts = &p->counts[i];
 		rq.wrote = &wrote;
 		s->at->leaked_locks = 0;
@@ -145,7 +191,7 @@ discover(Pilot *p)
 		p->wrote |= wrote;
 		s->at->catalogs_change |= rq.counts->ddl || s->at->made != NIL;
 		old = MemoryContextSwitchTo(s->at->cxt);
-		p->locked = list_concat_unique_oid(p->locked, locked);
+		add_locked(p, locked, modes);
 		MemoryContextSwitchTo(old);
 		in_transaction(s, describe_written, p);
 		/* so that the next arm does not begin with what this one left */

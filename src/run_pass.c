@@ -312,6 +312,7 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 		{
 			MemoryContextSwitchTo(s->at->cxt);
 			*rq->locked = rtb_written_locked();
+			*rq->modes = rtb_written_modes(*rq->locked);
 			rtb_check_discover(s, *rq->locked);
 		}
 		if (rq->check)
