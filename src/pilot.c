@@ -17,6 +17,7 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
@@ -58,6 +59,9 @@ typedef struct Pilot
 static void
 note_counts(RtbSession *s, int arm, const RtbCounts *c)
 {
+	if (c->parallel)
+		rtb_session_find(s, RTB_FOUND_NOTE, arm,
+						 "CPU time is not known: parallel workers may have taken part");
 	if (c->sql_functions)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm,
 						 "statements of SQL functions that were not inlined are counted");
@@ -87,6 +91,17 @@ note_leaks(RtbSession *s, int arm)
 						 "side effect: %d prepared statement%s the transaction (dropped by rtbench after each pass)",
 						 s->at->leaked_statements,
 						 s->at->leaked_statements == 1 ? " outlives" : "s outlive");
+}
+
+/* a worker is not a client's backend in everything */
+static void
+note_preload(RtbSession *s)
+{
+	const char *libraries = GetConfigOption("session_preload_libraries", true, false);
+
+	if (s->options.own_transactions && libraries != NULL && libraries[0] != '\0')
+		rtb_session_find(s, RTB_FOUND_NOTE, -1,
+						 "session_preload_libraries (%s) are not loaded in the worker", libraries);
 }
 
 /* run body in a transaction with SPI connected, wherever this session runs */
@@ -623,6 +638,7 @@ rtb_session_pilot(RtbSession *s)
 	p->unstable = palloc0(sizeof(List *) * s->at->narms);
 	p->moves = palloc0(sizeof(int64 *) * s->at->narms);
 	p->counts = palloc0(sizeof(RtbCounts) * s->at->narms);
+	note_preload(s);
 	discover(p);
 	choose_check(p);
 	if (p->wrote)
