@@ -469,6 +469,9 @@ rtb_counting_finish_runs(const QueryDesc *query)
 	hot.nframes++;
 }
 
+/*
+ * An executor that ran statements when it was finished is finished now.
+ */
 void
 rtb_counting_finished(RtbMark mark)
 {
