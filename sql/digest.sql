@@ -57,6 +57,7 @@ SELECT * FROM rtbench.digest_compare('SELECT FROM no_columns', 'SELECT NULL FROM
 SELECT * FROM rtbench.digest_compare('SELECT 1 AS a, 2 AS "B b", 3 AS "Größe", 4 AS "q""q"', 'SELECT 1, 20, 30, 40');
 SELECT * FROM rtbench.digest_compare('SELECT 1 AS a, 2 AS a, 3 AS b', 'SELECT 1, 9, 9');
 SELECT * FROM rtbench.digest_compare('SELECT 1 AS a, 2', 'SELECT 1, NULL');
+SELECT * FROM rtbench.digest_compare('VALUES (1, NULL), (2, ''a'')', 'VALUES (2, ''a'')');
 SELECT equal, only_a, only_b, differing_columns
 FROM rtbench.digest_compare('SELECT g, g % 7 AS m FROM generate_series(1, 20000) g',
 							'SELECT g, CASE WHEN g % 1000 = 0 THEN 99 ELSE g % 7 END FROM generate_series(1, 20000) g');
@@ -144,6 +145,17 @@ SHOW TimeZone;
 SHOW search_path;
 RESET TimeZone;
 
+-- a parallel query, with and without settings to pin
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+EXPLAIN (COSTS off) TABLE formatted;
+SELECT d('TABLE formatted') = :'formatted' AS same;
+SELECT same('SELECT id FROM formatted', 'SELECT g FROM generate_series(1, 2500) g') AS same;
+RESET ALL;
+SET search_path = digest_test, public;
+
 -- dropped and added columns
 CREATE TABLE dropped (a int, gone text, b text);
 INSERT INTO dropped VALUES (1, 'x', 'one'), (2, 'y', 'two');
@@ -206,21 +218,21 @@ SELECT digest = d('SELECT 1 WHERE false') AS same FROM rtbench.digest_text_rows(
 SELECT rtbench.digest_text_rows('{a,b}');
 
 -- several tables: which table holds what matters
-CREATE TABLE one (a int, b text);
+CREATE TABLE "One" (a int, b text);
 CREATE TABLE "Two" (a int, b text);
-INSERT INTO one VALUES (1, 'x'), (2, 'y');
-SELECT digest AS before FROM rtbench.digest_tables('one', '"Two"') \gset
-SELECT rows, columns, digest = :'before' AS same FROM rtbench.digest_tables('"Two"', 'one');
-INSERT INTO "Two" SELECT * FROM one;
-SELECT rows, digest = :'before' AS same FROM rtbench.digest_tables('one', '"Two"');
-DELETE FROM one;
-SELECT rows, digest = :'before' AS same FROM rtbench.digest_tables('one', '"Two"');
+INSERT INTO "One" VALUES (1, 'x'), (2, 'y');
+SELECT digest AS before FROM rtbench.digest_tables('"One"', '"Two"') \gset
+SELECT rows, columns, digest = :'before' AS same FROM rtbench.digest_tables('"Two"', '"One"');
+INSERT INTO "Two" SELECT * FROM "One";
+SELECT rows, digest = :'before' AS same FROM rtbench.digest_tables('"One"', '"Two"');
+DELETE FROM "One";
+SELECT rows, digest = :'before' AS same FROM rtbench.digest_tables('"One"', '"Two"');
 DELETE FROM "Two";
-INSERT INTO one VALUES (2, 'y'), (1, 'x');
-SELECT rows, digest = :'before' AS same FROM rtbench.digest_tables('one', '"Two"');
-SELECT rows, columns FROM rtbench.digest_tables('one');
+INSERT INTO "One" VALUES (2, 'y'), (1, 'x');
+SELECT rows, digest = :'before' AS same FROM rtbench.digest_tables('"One"', '"Two"');
+SELECT rows, columns FROM rtbench.digest_tables('"One"');
 SELECT rows, columns FROM rtbench.digest_tables(VARIADIC '{}');
-SELECT rtbench.digest_tables('one', NULL);
+SELECT rtbench.digest_tables('"One"', NULL);
 SELECT rtbench.digest_tables(0);
 
 -- what is refused

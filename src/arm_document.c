@@ -138,6 +138,8 @@ rtb_text_prepare(const char *text, const RtbTextRules *rules)
 	error_context_stack = &callback;
 	rtb_script_refuse(ready);
 	error_context_stack = callback.previous;
+	if (rules->mode == RTB_TEXT_ALONE)
+		rtb_script_remark(ready);
 	return ready;
 }
 

@@ -2,11 +2,6 @@
  * cell.c
  *	  One arm at one point: its passes and their figures.
  *
- * rtb_cell_units() is the one place that turns passes into the units d that
- * ratios rest on: logarithms of baseline's time over the arm's, paired inside
- * a round.  In a run of one session the rounds are the units; in a run of
- * several each session is one, because a backend carries a bias of its own.
- *
  * Memory: everything is palloc'd in the current context.
  */
 #include "postgres.h"
@@ -23,9 +18,23 @@ is_timed(const RtbPass *pass)
 	return pass->kind == RTB_PASS_TIMED || pass->kind == RTB_PASS_LAST;
 }
 
+static int
+compare_passes(const ListCell *a, const ListCell *b)
+{
+	const RtbPass *p = lfirst(a);
+	const RtbPass *q = lfirst(b);
+
+	if (p->session != q->session)
+		return p->session < q->session ? -1 : 1;
+	if (p->round != q->round)
+		return p->round < q->round ? -1 : 1;
+	return (p->position > q->position) - (p->position < q->position);
+}
+
 /*
- * The passes of an arm at a point.  The baseline's control passes are left
- * out of the timed ones: they are for comparing the baseline with itself.
+ * The passes of an arm at a point.  The baseline's second pass in a round is
+ * one of its timed passes like the first: it must do the same work, and its
+ * time is as good.
  */
 RtbCell *
 rtb_cell_collect(const RtbRun *run, bool has_point, int64 point, int arm)
@@ -54,9 +63,10 @@ rtb_cell_collect(const RtbRun *run, bool has_point, int64 point, int arm)
 		}
 		if (pass->digest)
 			cell->digested = lappend(cell->digested, pass);
-		if (is_timed(pass) && !pass->control)
+		if (is_timed(pass))
 			cell->timed = lappend(cell->timed, pass);
 	}
+	list_sort(cell->timed, compare_passes);
 	return cell;
 }
 
@@ -167,12 +177,38 @@ times_of(const RtbCell *cell, bool cpu, double *times)
 }
 
 /*
- * How many digits a time deserves: none below the first digit of half its
- * interval, one to three.  The interval is the signed-rank one of the passes'
- * logarithms; too few passes have their whole range instead.
+ * The units of a time on the log scale: the passes, or where there are several
+ * sessions the Hodges-Lehmann estimate of each.  Returns how many.
  */
 static int
-digits_of(const double *times, int n, double median, double alpha)
+log_times(const RtbCell *cell, const double *times, int n, double *logs)
+{
+	int			nsessions = 0;
+
+	for (int i = 0; i < n; i++)
+		logs[i] = log(Max(times[i], 1));
+	if (((RtbPass *) linitial(cell->timed))->session == ((RtbPass *) llast(cell->timed))->session)
+		return n;
+	/* passes are in the order they ran, so those of a session are neighbours */
+	for (int start = 0, i = 1; i <= n; i++)
+	{
+		if (i == n || ((RtbPass *) list_nth(cell->timed, i))->session !=
+			((RtbPass *) list_nth(cell->timed, start))->session)
+		{
+			logs[nsessions++] = rtb_hodges_lehmann(logs + start, i - start);
+			start = i;
+		}
+	}
+	return nsessions;
+}
+
+/*
+ * How many digits a time deserves: none below the first digit of half its
+ * interval, one to three.  The interval is the signed-rank one of the units'
+ * logarithms; too few units have their whole range instead.
+ */
+static int
+digits_of(const RtbCell *cell, const double *times, int n, double median, double alpha)
 {
 	double	   *logs = palloc(Max(n, 1) * sizeof(double));
 	double		low;
@@ -181,8 +217,7 @@ digits_of(const double *times, int n, double median, double alpha)
 
 	if (n < 2 || !(median > 0))
 		return 2;
-	for (int i = 0; i < n; i++)
-		logs[i] = log(Max(times[i], 1));
+	n = log_times(cell, times, n, logs);
 	if (!rtb_signed_rank_interval(logs, n, alpha, &low, &high))
 	{
 		rtb_sort(logs, n);
@@ -206,7 +241,7 @@ time_figures(const RtbCell *cell, double alpha, RtbResult *result)
 	if (times_of(cell, false, times))
 	{
 		result->median_ns = rtb_median(times, n);
-		result->digits = digits_of(times, n, result->median_ns, alpha);
+		result->digits = digits_of(cell, times, n, result->median_ns, alpha);
 		result->best_ns = times[0];
 		for (int i = 0; i < n; i++)
 		{
@@ -285,92 +320,4 @@ rtb_cell_figures(const RtbCell *cell, double alpha, RtbResult *result)
 	if (cell->digested)
 		result->digest = ((RtbPass *) llast(cell->digested))->digest;
 	time_figures(cell, alpha, result);
-}
-
-/* ---- ratios ---- */
-
-/* the arm's timed pass in the round of a pass of the baseline's, or NULL */
-static const RtbPass *
-partner_of(const RtbPass *pass, const RtbCell *arm)
-{
-	ListCell   *lc;
-
-	foreach(lc, arm->timed)
-	{
-		const RtbPass *other = lfirst(lc);
-
-		if (other->session == pass->session && other->round == pass->round)
-			return other;
-	}
-	return NULL;
-}
-
-/*
- * The units that the ratio of an arm rests on, palloc'd in *units; returns
- * how many.  *sessions tells whether they are sessions or rounds.  There are
- * none if a time is not known or is 0.
- */
-int
-rtb_cell_units(const RtbCell *baseline, const RtbCell *arm, bool cpu,
-			   double **units, bool *sessions)
-{
-	int			most = list_length(baseline->timed);
-	double	   *d = palloc(Max(most, 1) * sizeof(double));
-	double	   *theta = palloc(Max(most, 1) * sizeof(double));
-	int			n = 0;
-	int			nsessions = 0;
-	int			start = 0;		/* of the running session's rounds in d */
-	int			session = 0;
-	ListCell   *lc;
-
-	*sessions = false;
-	*units = d;
-	foreach(lc, baseline->timed)
-	{
-		const RtbPass *pass = lfirst(lc);
-		const RtbPass *partner = partner_of(pass, arm);
-		int64		mine;
-		int64		other;
-
-		if (partner == NULL)
-			continue;
-		mine = cpu ? pass->cpu_ns : pass->elapsed_ns;
-		other = cpu ? partner->cpu_ns : partner->elapsed_ns;
-		if (mine <= 0 || other <= 0)
-			return 0;
-		if (n > 0 && pass->session != session)
-		{
-			theta[nsessions++] = rtb_hodges_lehmann(d + start, n - start);
-			start = n;
-		}
-		session = pass->session;
-		d[n++] = log((double) mine) - log((double) other);
-	}
-	if (n > start)
-		theta[nsessions++] = rtb_hodges_lehmann(d + start, n - start);
-
-	*sessions = nsessions > 1;
-	*units = *sessions ? theta : d;
-	return *sessions ? nsessions : n;
-}
-
-/* Baseline's total time over the arm's, in the rounds that both have; NaN if none. */
-double
-rtb_cell_total_ratio(const RtbCell *baseline, const RtbCell *arm)
-{
-	double		mine = 0;
-	double		other = 0;
-	ListCell   *lc;
-
-	foreach(lc, baseline->timed)
-	{
-		const RtbPass *pass = lfirst(lc);
-		const RtbPass *partner = partner_of(pass, arm);
-
-		if (partner == NULL)
-			continue;
-		mine += pass->elapsed_ns;
-		other += partner->elapsed_ns;
-	}
-	return other > 0 ? mine / other : NAN;
 }

@@ -20,7 +20,8 @@ typedef struct RtbCell
 	int			arm;
 	const RtbPass *first;		/* its very first pass, or NULL */
 	const RtbPass *failed;		/* the first pass that failed, or NULL */
-	List	   *timed;			/* of RtbPass *: those a verdict rests on, in their order */
+	List	   *timed;			/* of RtbPass *: those a verdict rests on, control passes
+								 * among them, in their order */
 	List	   *digested;		/* of RtbPass *: those with a digest */
 	List	   *reasons;		/* of char *: why it is not comparable, NIL if it is */
 	List	   *notes;			/* of char *: what else was seen of its work */
@@ -30,13 +31,10 @@ typedef struct RtbCell
 extern RtbCell *rtb_cell_collect(const RtbRun *run, bool has_point, int64 point, int arm);
 extern void rtb_cell_figures(const RtbCell *cell, double alpha, RtbResult *result);
 extern int64 rtb_cell_count(const RtbCell *cell, int64 (*count) (const RtbPass *));
-extern int	rtb_cell_units(const RtbCell *baseline, const RtbCell *arm, bool cpu,
-						   double **units, bool *sessions);
-extern double rtb_cell_total_ratio(const RtbCell *baseline, const RtbCell *arm);
 extern bool rtb_cell_finding(const RtbCell *cell, const RtbFinding *finding);
 
 /* sameness.c: do the passes count? */
-extern void rtb_cell_check(RtbCell *cell, double empty_statement_ns);
+extern void rtb_cell_check(RtbCell *cell, double empty_statement_ns, bool ended);
 extern List *rtb_cells_differ(const RtbCell *baseline, const RtbCell *arm);
 
 #endif							/* RTB_CELL_H */

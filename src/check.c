@@ -12,9 +12,11 @@
 
 #include "check.h"
 
+#include "catalog/pg_class.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "nodes/value.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
@@ -59,6 +61,21 @@ add_part(RtbCheck *check, const char *label, bool with_row_hashes)
 	return part;
 }
 
+static RtbCheckPart *
+find_part(const RtbCheck *check, const char *label)
+{
+	ListCell   *lc;
+
+	foreach(lc, check->parts)
+	{
+		RtbCheckPart *part = lfirst(lc);
+
+		if (strcmp(part->label, label) == 0)
+			return part;
+	}
+	return NULL;
+}
+
 static void
 returned_startup(DestReceiver *self, int operation, TupleDesc desc)
 {
@@ -76,9 +93,11 @@ returned_startup(DestReceiver *self, int operation, TupleDesc desc)
 	if (r->current == NULL)
 	{
 		RtbCheckPart *part = add_part(r->check,
-									  psprintf("returned rows of %d columns", desc->natts),
+									  psprintf("returned rows of %d column%s", desc->natts,
+											   desc->natts == 1 ? "" : "s"),
 									  r->with_row_hashes);
 
+		part->returned = true;
 		r->current = rtb_digest_receiver(&part->digest, part->row_hashes);
 		r->widths = lappend_int(r->widths, desc->natts);
 		r->receivers = lappend(r->receivers, r->current);
@@ -150,6 +169,70 @@ take_query(RtbSession *s, RtbCheck *check, const char *label, const char *query,
 	s->transport->digest(query, &part->digest, part->row_hashes);
 }
 
+/* an arm may have changed the role; it is put back when the pass is rolled back */
+static void
+as_caller(RtbSession *s)
+{
+	SetUserIdAndSecContext(s->userid, s->sec_context);
+}
+
+/*
+ * rtb_check_discover
+ *		Note the tables that a pass made, inside its transaction: they are
+ *		digested too, and no other transaction could tell that they were there.
+ */
+void
+rtb_check_discover(RtbSession *s, List *locked)
+{
+	List	   *made = rtb_written_made(locked, s->pass_subid);
+	ListCell   *lc;
+
+	if (made == NIL)
+		return;
+	as_caller(s);
+	foreach(lc, rtb_written_describe(made, s->at->fixture.schema, s->options.ignore_columns))
+	{
+		const RtbRelation *rel = lfirst(lc);
+		MemoryContext old = MemoryContextSwitchTo(s->at->cxt);
+
+		if (!list_member(s->at->made, makeString(rel->label)))
+			s->at->made = lappend(s->at->made, makeString(pstrdup(rel->label)));
+		MemoryContextSwitchTo(old);
+	}
+}
+
+/*
+ * The written tables as this pass left them: where arms change the catalogs
+ * some may have other columns, some be gone, and some be new.
+ */
+static List *
+tables_of_pass(RtbSession *s)
+{
+	List	   *oids = NIL;
+	ListCell   *lc;
+
+	if (!s->at->catalogs_change)
+		return s->at->written;
+	foreach(lc, s->at->written)
+		oids = lappend_oid(oids, ((RtbRelation *) lfirst(lc))->relid);
+	oids = list_concat_unique_oid(oids, rtb_written_made(rtb_written_locked(), s->pass_subid));
+	return rtb_written_describe(oids, s->at->fixture.schema, s->options.ignore_columns);
+}
+
+/* one table; what is unreadable is told at discovery */
+static void
+take_table(RtbSession *s, RtbCheck *check, const RtbRelation *rel, bool with_row_hashes)
+{
+	char	   *query;
+
+	if (rel->relkind == RELKIND_SEQUENCE || rel->unreadable != NULL ||
+		find_part(check, rel->label) != NULL)
+		return;
+	query = psprintf("SELECT %s FROM ONLY %s", rel->columns ? rel->columns : "", rel->name);
+	take_query(s, check, rel->label, query, with_row_hashes);
+	pfree(query);
+}
+
 /*
  * rtb_check_take
  *		Digest what a pass left, inside its transaction, after the clock.
@@ -165,7 +248,7 @@ rtb_check_take(RtbSession *s, RtbCheck *check, bool with_row_hashes)
 
 	if (s->at->check_mode == RTB_CHECK_RETURNED)
 		return;
-	SetUserIdAndSecContext(s->userid, s->sec_context);
+	as_caller(s);
 	nest = rtb_digest_pin_settings();
 	rtb_set_local("row_security", "on");
 	if (s->at->check_mode == RTB_CHECK_QUERY)
@@ -175,17 +258,8 @@ rtb_check_take(RtbSession *s, RtbCheck *check, bool with_row_hashes)
 	}
 	else
 	{
-		foreach(lc, s->at->written)
-		{
-			const RtbRelation *rel = lfirst(lc);
-			char	   *query;
-
-			if (rel->relkind == 'S' || rel->unreadable != NULL)
-				continue;
-			query = psprintf("SELECT %s FROM ONLY %s", rel->columns ? rel->columns : "", rel->name);
-			take_query(s, check, rel->label, query, with_row_hashes);
-			pfree(query);
-		}
+		foreach(lc, tables_of_pass(s))
+			take_table(s, check, lfirst(lc), with_row_hashes);
 	}
 	rtb_digest_unpin_settings(nest);
 }
@@ -206,6 +280,9 @@ rtb_check_finish(RtbCheck *check)
 	{
 		const RtbCheckPart *part = lfirst(lc);
 
+		/* a statement that returned no row is as good as none */
+		if (part->returned && part->digest.rows == 0)
+			continue;
 		rtb_digest_combine(&total, part->label, &part->digest);
 	}
 	check->text = rtb_digest_text(&total);
@@ -231,8 +308,12 @@ rtb_check_free(RtbCheck *check)
 	}
 }
 
-static RtbCheckPart *
-find_part(const RtbCheck *check, const char *label)
+/*
+ * rtb_check_part
+ *		The part of a label, NULL if there is none.
+ */
+RtbCheckPart *
+rtb_check_part(const RtbCheck *check, const char *label)
 {
 	ListCell   *lc;
 
@@ -252,65 +333,6 @@ rtb_check_equal(const RtbCheck *a, const RtbCheck *b)
 	return strcmp(a->text, b->text) == 0;
 }
 
-static void
-describe_part(StringInfo buf, const RtbCheckPart *a, const RtbCheckPart *b)
-{
-	uint64		rows_a = a ? a->digest.rows : 0;
-	uint64		rows_b = b ? b->digest.rows : 0;
-	const char *label = a ? a->label : b->label;
-
-	if (a && b && rtb_digest_equal(&a->digest, &b->digest))
-		return;
-	appendStringInfo(buf, "%s%s: ", buf->len ? "; " : "", label);
-	if (rows_a != rows_b)
-		appendStringInfo(buf, UINT64_FORMAT " rows against " UINT64_FORMAT, rows_a, rows_b);
-	else if (a && b)
-		appendStringInfo(buf, "columns %s", rtb_digest_differing_columns(&a->digest, &b->digest));
-}
-
-/*
- * rtb_check_difference
- *		In which parts, and there in which columns, two checks differ; empty
- *		if they don't.
- */
-char *
-rtb_check_difference(const RtbCheck *a, const RtbCheck *b)
-{
-	StringInfoData buf;
-	ListCell   *lc;
-
-	initStringInfo(&buf);
-	foreach(lc, a->parts)
-	{
-		const RtbCheckPart *part = lfirst(lc);
-
-		describe_part(&buf, part, find_part(b, part->label));
-	}
-	foreach(lc, b->parts)
-	{
-		const RtbCheckPart *part = lfirst(lc);
-
-		if (find_part(a, part->label) == NULL)
-			describe_part(&buf, NULL, part);
-	}
-	return buf.data;
-}
-
-/*
- * rtb_check_differing_columns
- *		Names of the columns of one part that differ, NIL if none does.
- */
-List *
-rtb_check_differing_columns(const RtbCheck *a, const RtbCheck *b, const char *label)
-{
-	const RtbCheckPart *pa = find_part(a, label);
-	const RtbCheckPart *pb = find_part(b, label);
-
-	if (pa == NULL || pb == NULL || rtb_digest_equal(&pa->digest, &pb->digest))
-		return NIL;
-	return rtb_digest_differing_list(&pa->digest, &pb->digest);
-}
-
 /*
  * rtb_check_count_alone
  *		How many rows each side has alone, over all parts that differ.
@@ -327,7 +349,7 @@ rtb_check_count_alone(RtbCheck *a, RtbCheck *b, uint64 *only_a, uint64 *only_b)
 	foreach(lc, a->parts)
 	{
 		RtbCheckPart *part = lfirst(lc);
-		RtbCheckPart *other = find_part(b, part->label);
+		RtbCheckPart *other = rtb_check_part(b, part->label);
 		uint64		alone = 0;
 		uint64		alone_other = 0;
 
@@ -342,7 +364,7 @@ rtb_check_count_alone(RtbCheck *a, RtbCheck *b, uint64 *only_a, uint64 *only_b)
 	{
 		const RtbCheckPart *part = lfirst(lc);
 
-		if (find_part(a, part->label) == NULL)
+		if (rtb_check_part(a, part->label) == NULL)
 			*only_b += part->digest.rows;
 	}
 }

@@ -11,12 +11,12 @@
 
 extern RtbCheck *rtb_check_create(MemoryContext cxt);
 extern DestReceiver *rtb_check_returned_receiver(RtbCheck *check, bool with_row_hashes);
+extern void rtb_check_discover(RtbSession *s, List *locked);
 extern void rtb_check_take(RtbSession *s, RtbCheck *check, bool with_row_hashes);
 extern void rtb_check_finish(RtbCheck *check);
 extern void rtb_check_free(RtbCheck *check);
 extern bool rtb_check_equal(const RtbCheck *a, const RtbCheck *b);
-extern char *rtb_check_difference(const RtbCheck *a, const RtbCheck *b);
-extern List *rtb_check_differing_columns(const RtbCheck *a, const RtbCheck *b, const char *label);
+extern RtbCheckPart *rtb_check_part(const RtbCheck *check, const char *label);
 extern void rtb_check_count_alone(RtbCheck *a, RtbCheck *b, uint64 *only_a, uint64 *only_b);
 
 #endif							/* RTB_CHECK_H */

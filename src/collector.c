@@ -12,6 +12,8 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "unseen.h"
+
 static char *
 copy_text(const char *text)
 {
@@ -50,6 +52,30 @@ failure_hint(const char *sqlstate)
 	return NULL;
 }
 
+/* a worker finds no relation that only the caller sees: say so, in the notes too */
+static char *
+unseen_hint(RtbCollector *c, const RtbPass *pass)
+{
+	RtbFinding *finding;
+	char	   *hint;
+
+	if (strcmp(c->run->transport, "caller") == 0 || strcmp(pass->sqlstate, "42P01") != 0)
+		return NULL;
+	hint = rtb_unseen_hint(pass->message);
+	if (hint == NULL)
+		return NULL;
+	finding = palloc0(sizeof(RtbFinding));
+	finding->kind = RTB_FOUND_NOTE;
+	finding->has_point = pass->has_point;
+	finding->point = pass->point;
+	finding->arm = pass->arm;
+	/* a sentence there, a phrase among others here */
+	finding->detail = pnstrdup(hint, strlen(hint) - 1);
+	finding->detail[0] = pg_tolower(finding->detail[0]);
+	c->run->findings = lappend(c->run->findings, finding);
+	return hint;
+}
+
 static void
 warn_failed(RtbCollector *c, const RtbPass *pass)
 {
@@ -59,6 +85,8 @@ warn_failed(RtbCollector *c, const RtbPass *pass)
 
 	if (rtb_collector_failed(c, pass->has_point, pass->point, pass->arm, pass))
 		return;
+	if (hint == NULL)
+		hint = unseen_hint(c, pass);
 	ereport(WARNING,
 			(errcode(MAKE_SQLSTATE(pass->sqlstate[0], pass->sqlstate[1], pass->sqlstate[2],
 								   pass->sqlstate[3], pass->sqlstate[4])),
@@ -67,7 +95,8 @@ warn_failed(RtbCollector *c, const RtbPass *pass)
 			 ? errdetail("SQLSTATE %s in step %d, statement " INT64_FORMAT " of the pass.",
 						 pass->sqlstate, pass->failed_step, pass->failed_statement)
 			 : errdetail("SQLSTATE %s before the arm's first step.", pass->sqlstate),
-			 hint ? errhint("%s", hint) : 0));
+			 pass->hint != NULL ? errhint("%s", pass->hint) :
+			 hint != NULL ? errhint("%s", hint) : 0));
 }
 
 static void
@@ -84,6 +113,7 @@ keep_pass(void *arg, const RtbPass *pass)
 	kept->returned = copy_text(pass->returned);
 	kept->sqlstate = copy_text(pass->sqlstate);
 	kept->message = copy_text(pass->message);
+	kept->hint = copy_text(pass->hint);
 	c->run->passes = lappend(c->run->passes, kept);
 	if (kept->sqlstate != NULL)
 	{

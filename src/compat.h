@@ -96,4 +96,11 @@
 #define RTB_PARSE_TYPE_NAME(text)	typeStringToTypeName(text)
 #endif
 
+/* 17: a third argument asks for stronger modes too */
+#if PG_VERSION_NUM >= 170000
+#define rtb_compat_lock_held_by_me(tag, mode) LockHeldByMe(tag, mode, false)
+#else
+#define rtb_compat_lock_held_by_me(tag, mode) LockHeldByMe(tag, mode)
+#endif
+
 #endif							/* RTB_COMPAT_H */

@@ -18,6 +18,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "common/hashfn.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
@@ -170,6 +172,24 @@ rtb_digest_row_value(RtbDigest *digest, int column, const char *value, Size leng
 		memcpy(place + sizeof(uint32), hashes, sizeof(hashes));
 		digest->column_sums[column] += hashes[0];
 	}
+}
+
+/*
+ * The value that was just given as text is this floating-point number.
+ */
+void
+rtb_digest_row_float(RtbDigest *digest, int column, double value)
+{
+	RtbMoments *moments;
+
+	if (unlikely(digest->moments == NULL))
+		digest->moments = MemoryContextAllocZero(digest->context,
+												 digest->ncolumns * sizeof(RtbMoments));
+	moments = &digest->moments[column];
+	moments->values++;
+	moments->sum += value;
+	moments->size += fabs(value);
+	moments->squares += value * value;
 }
 
 /*

@@ -18,6 +18,15 @@ typedef struct RtbHash128
 	uint64		lo;
 } RtbHash128;
 
+/* of a floating-point column, to tell rounding from other values */
+typedef struct RtbMoments
+{
+	int64		values;
+	double		sum;
+	double		size;			/* sum of absolute values */
+	double		squares;
+} RtbMoments;
+
 typedef struct RtbDigest
 {
 	uint64		rows;
@@ -25,6 +34,7 @@ typedef struct RtbDigest
 	int			ncolumns;
 	char	  **columns;		/* names, for people; compared by position */
 	uint64	   *column_sums;	/* of each column's 64-bit hashes, modulo 2^64 */
+	RtbMoments *moments;		/* by column, NULL if no floating-point value came */
 
 	/* private to digest.c */
 	bool		combined;		/* made by rtb_digest_combine: columns are of several tables */
@@ -55,6 +65,7 @@ extern char *rtb_digest_differing_columns(const RtbDigest *a, const RtbDigest *b
 extern void rtb_digest_row_begin(RtbDigest *digest);
 extern void rtb_digest_row_null(RtbDigest *digest, int column);
 extern void rtb_digest_row_value(RtbDigest *digest, int column, const char *value, Size length);
+extern void rtb_digest_row_float(RtbDigest *digest, int column, double value);
 extern RtbHash128 rtb_digest_row_end(RtbDigest *digest);
 
 /* digest_receiver.c: rows of the executor */

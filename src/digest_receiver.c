@@ -43,6 +43,8 @@ typedef enum TextForm
 	TEXT_INT4,
 	TEXT_INT8,
 	TEXT_BOOL,
+	TEXT_FLOAT4,
+	TEXT_FLOAT8,
 	TEXT_VARLENA				/* the bytes themselves: text, varchar, bpchar */
 } TextForm;
 
@@ -148,6 +150,12 @@ choose_output(Oid type, OutputColumn *column, MemoryContext context)
 		case F_BOOLOUT:
 			column->form = TEXT_BOOL;
 			return false;
+		case F_FLOAT4OUT:
+			column->form = TEXT_FLOAT4;
+			return true;
+		case F_FLOAT8OUT:
+			column->form = TEXT_FLOAT8;
+			return true;
 		case F_TEXTOUT:
 		case F_VARCHAROUT:
 		case F_BPCHAROUT:
@@ -199,9 +207,15 @@ digest_value(RtbDigest *digest, int column, const OutputColumn *output, Datum va
 									 VARSIZE_ANY_EXHDR(bytes));
 			}
 			break;
+		case TEXT_FLOAT4:
+		case TEXT_FLOAT8:
 		case TEXT_BY_FUNCTION:
 			text = OutputFunctionCall((FmgrInfo *) &output->output, value);
 			rtb_digest_row_value(digest, column, text, strlen(text));
+			if (output->form == TEXT_FLOAT4)
+				rtb_digest_row_float(digest, column, DatumGetFloat4(value));
+			else if (output->form == TEXT_FLOAT8)
+				rtb_digest_row_float(digest, column, DatumGetFloat8(value));
 			break;
 	}
 }

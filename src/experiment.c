@@ -18,6 +18,7 @@
 
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
@@ -29,6 +30,7 @@
 #include "schedule.h"
 #include "session_host.h"
 #include "stats.h"
+#include "unseen.h"
 
 /* no pass gets less than this, however little is left of max_time */
 #define LEAST_PASS_TIMEOUT_MS	1000
@@ -36,6 +38,14 @@
 #define OVERTIME	1.2
 /* without a limit of time sessions go on to the last look */
 #define NO_LIMIT_NS	(INT64CONST(3600) * 1000000000)
+
+int			rtb_pass_order = RTB_ORDER_MIRRORED;
+
+static const struct config_enum_entry pass_orders[] = {
+	{"mirrored", RTB_ORDER_MIRRORED, false},
+	{"blocks", RTB_ORDER_BLOCKS, false},
+	{NULL, 0, false}
+};
 
 typedef struct Experiment
 {
@@ -54,6 +64,9 @@ typedef struct Experiment
 	StringInfo *descriptions;
 	RtbPointCost *costs;
 } Experiment;
+
+/* a run is going on in this backend */
+static bool running = false;
 
 /* ---- time ---- */
 
@@ -105,10 +118,30 @@ warm_up(Experiment *x, RtbHost *host, int session)
 				   list_length(x->e->run->arms), x->order);
 }
 
+/*
+ * All rounds of one arm, then all of the next: what other harnesses do.  It
+ * is here to prove that the proofs have teeth.
+ */
+static void
+run_blocks(Experiment *x, RtbHost *host, int session, int first, int last, RtbPassKind kind)
+{
+	for (int i = 0; i < x->norder; i++)
+	{
+		for (int round = first; round <= last; round++)
+			rtb_host_round(host, pass_timeout_ms(x), round == last ? kind : RTB_PASS_TIMED,
+						   session, round, 1, &x->order[i]);
+	}
+}
+
 /* rounds first..last at a point; the last of them is of the kind given */
 static void
 run_rounds(Experiment *x, RtbHost *host, int session, int first, int last, RtbPassKind kind)
 {
+	if (rtb_pass_order == RTB_ORDER_BLOCKS)
+	{
+		run_blocks(x, host, session, first, last, kind);
+		return;
+	}
 	for (int round = first; round <= last; round++)
 	{
 		rtb_schedule_order(&x->prng, round, x->norder, x->order);
@@ -162,7 +195,7 @@ run_rounds_until(Experiment *x, RtbHost *host, int round, int most, bool looks,
 	while (round < most)
 	{
 		int64		started = rtb_clock_ns();
-		int			n = Min(2, most - round);
+		int			n = rtb_pass_order == RTB_ORDER_BLOCKS ? most - round : Min(2, most - round);
 		bool		last = round + n >= most;
 
 		start_order(x);
@@ -410,10 +443,7 @@ run_all_points(Experiment *x)
 
 /* ---- all of it ---- */
 
-/*
- * An error, or somebody's cancel, ends the run: the finished points are kept
- * by another process, since this transaction will be rolled back.
- */
+/* what is finished is kept by another process: this transaction will be rolled back */
 static void
 keep_finished(Experiment *x)
 {
@@ -432,6 +462,42 @@ keep_finished(Experiment *x)
 				 errdetail("Finished points: %d of %d.", x->collector->points_done,
 						   Max(list_length(run->points), 1)),
 				 errhint("SELECT * FROM rtbench.result(" INT64_FORMAT ");", id)));
+}
+
+/*
+ * An error, or somebody's cancel, ended the run: keep what is finished, clean
+ * up, and go on with the error.  What goes wrong on the way is lost.
+ */
+static void
+end_early(Experiment *x, MemoryContext cxt)
+{
+	ErrorData  *edata;
+
+	MemoryContextSwitchTo(cxt);
+	edata = CopyErrorData();
+	FlushErrorState();
+	PG_TRY();
+	{
+		rtb_host_abandon(x->visitor);
+		x->visitor = NULL;
+		if (x->keeper != NULL)
+		{
+			rtb_host_unwind(x->keeper);
+			if (x->e->options.own_transactions && edata->hint == NULL &&
+				edata->sqlerrcode == ERRCODE_UNDEFINED_TABLE)
+				edata->hint = rtb_unseen_hint(edata->message);
+			keep_finished(x);
+		}
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(cxt);
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	rtb_host_abandon(x->visitor);
+	rtb_host_abandon(x->keeper);
+	ReThrowError(edata);
 }
 
 static Experiment *
@@ -454,11 +520,27 @@ prepare(RtbExperiment *e)
 }
 
 /*
+ * rtb_experiment_init
+ *		At module load: the settings.
+ */
+void
+rtb_experiment_init(void)
+{
+	DefineCustomEnumVariable("rtbench.pass_order",
+							 "Order of the passes in a run.",
+							 "\"blocks\" runs all passes of an arm before those of the next and gives false verdicts: it exists to test the tests.",
+							 &rtb_pass_order, RTB_ORDER_MIRRORED, pass_orders, PGC_USERSET,
+							 GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	MarkGUCPrefixReserved("rtbench");
+}
+
+/*
  * rtb_experiment_run
  *		Run everything; passes, findings and step times are in e->run then.
  *
  * In the current memory context.  Throws what ends a run: a failing setup or
- * check, a cancel, a worker that cannot be had or died.
+ * check, a cancel, a worker that cannot be had or died; and 55000 in an arm of
+ * a run, which cannot start another one.
  */
 void
 rtb_experiment_run(RtbExperiment *e)
@@ -466,24 +548,26 @@ rtb_experiment_run(RtbExperiment *e)
 	Experiment *x = prepare(e);
 	MemoryContext cxt = CurrentMemoryContext;
 
-	x->keeper = rtb_host_open(&e->options, &x->sink);
+	if (running || rtb_host_serves())
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("a run of rtbench cannot be part of another one")));
+	running = true;
 	PG_TRY();
 	{
+		x->keeper = rtb_host_open(&e->options, &x->sink);
 		e->run->machine = rtb_facts_machine(rtb_host_empty_price(x->keeper));
 		if (!e->options.own_transactions || (e->rounds > 0 && e->sessions == 0))
 			run_point_by_point(x);
 		else
 			run_all_points(x);
 		rtb_host_close(x->keeper);
+		running = false;
 	}
 	PG_CATCH();
 	{
-		MemoryContextSwitchTo(cxt);
-		if (x->visitor != NULL)
-			rtb_host_abandon(x->visitor);
-		keep_finished(x);
-		rtb_host_abandon(x->keeper);
-		PG_RE_THROW();
+		running = false;
+		end_early(x, cxt);
 	}
 	PG_END_TRY();
 	e->run->finished_at = GetCurrentTimestamp();

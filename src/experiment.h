@@ -24,6 +24,15 @@ typedef struct RtbExperiment
 	RtbRun	   *run;			/* gets passes, findings, steps, scope */
 } RtbExperiment;
 
+/* setting rtbench.pass_order */
+enum
+{
+	RTB_ORDER_MIRRORED,
+	RTB_ORDER_BLOCKS
+};
+extern int	rtb_pass_order;
+
+extern void rtb_experiment_init(void);
 extern void rtb_experiment_run(RtbExperiment *e);
 
 #endif							/* RTB_EXPERIMENT_H */

@@ -25,6 +25,8 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/relcache.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
@@ -188,23 +190,55 @@ run_setup(const RtbFixture *fixture, const RtbTransport *transport, const RtbWor
 	AtEOXact_GUC(true, nest);
 }
 
+/*
+ * Temporary relations that the setup made: the caller's session may have had
+ * others before.
+ */
+static List *
+find_temporary(SubTransactionId since, MemoryContext cxt)
+{
+	List	   *relations = NIL;
+	int			nest = rtb_own_begin();
+	uint64		n = rtb_own_query("SELECT oid::bigint FROM pg_catalog.pg_class"
+								  " WHERE relnamespace = pg_catalog.pg_my_temp_schema() AND relkind IN ('r', 'p', 'S')",
+								  0, NULL, NULL, NULL);
+
+	for (uint64 i = 0; i < n; i++)
+	{
+		Relation	rel = RelationIdGetRelation((Oid) rtb_own_int64(i, 1));
+		MemoryContext old;
+
+		if (rel == NULL)
+			continue;
+		if (rel->rd_createSubid >= since)
+		{
+			old = MemoryContextSwitchTo(cxt);
+			relations = lappend_oid(relations, RelationGetRelid(rel));
+			MemoryContextSwitchTo(old);
+		}
+		RelationClose(rel);
+	}
+	rtb_own_end(nest);
+	return relations;
+}
+
 /* the fixture's tables, as one list for VACUUM or ANALYZE; autovacuum kept out */
 static char *
 settle_tables(const RtbFixture *fixture, bool autovacuum_off)
 {
-	Oid			types[1] = {TEXTOID};
-	Datum		values[1];
+	Oid			types[2] = {TEXTOID, OIDARRAYOID};
+	Datum		values[2];
 	char	   *list = NULL;
 	int			nest = rtb_own_begin();
 	uint64		n;
 
-	values[0] = CStringGetTextDatum(fixture->temporary ? "pg_temp" : fixture->schema);
+	values[0] = CStringGetTextDatum(fixture->temporary ? "" : fixture->schema);
+	values[1] = PointerGetDatum(rtb_oid_array(fixture->relations));
 	n = rtb_own_query("SELECT pg_catalog.format('%I.%I', n.nspname, c.relname), c.relkind IN ('r', 'm')"
 					  "  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
 					  " WHERE c.relkind IN ('r', 'm', 'p')"
-					  "   AND CASE WHEN $1 = 'pg_temp' THEN n.oid = pg_catalog.pg_my_temp_schema()"
-					  "            ELSE n.nspname = $1 END ORDER BY c.oid",
-					  1, types, values, NULL);
+					  "   AND (n.nspname = $1 OR c.oid = ANY ($2)) ORDER BY c.oid",
+					  2, types, values, NULL);
 	if (n > 0)
 	{
 		SPITupleTable *rows = SPI_tuptable;
@@ -231,21 +265,19 @@ settle_tables(const RtbFixture *fixture, bool autovacuum_off)
 static List *
 read_sequences(const RtbFixture *fixture, MemoryContext cxt)
 {
-	Oid			types[1] = {TEXTOID};
-	Datum		values[1];
+	Oid			types[2] = {TEXTOID, OIDARRAYOID};
+	Datum		values[2];
 	List	   *sequences = NIL;
 	SPITupleTable *rows;
-	int			nest;
+	int			nest = rtb_own_begin();
 	uint64		n;
 
-	if (fixture->schema == NULL)
-		return NIL;
-	nest = rtb_own_begin();
-	values[0] = CStringGetTextDatum(fixture->schema);
+	values[0] = CStringGetTextDatum(fixture->temporary ? "" : fixture->schema);
+	values[1] = PointerGetDatum(rtb_oid_array(fixture->relations));
 	n = rtb_own_query("SELECT c.oid::bigint, pg_catalog.format('SELECT last_value, is_called FROM %I.%I', n.nspname, c.relname)"
 					  "  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
-					  " WHERE c.relkind = 'S' AND n.nspname = $1 ORDER BY c.oid",
-					  1, types, values, NULL);
+					  " WHERE c.relkind = 'S' AND (n.nspname = $1 OR c.oid = ANY ($2)) ORDER BY c.oid",
+					  2, types, values, NULL);
 	rows = SPI_tuptable;
 	for (uint64 i = 0; i < n; i++)
 	{
@@ -279,6 +311,7 @@ void
 rtb_fixture_create(RtbFixture *fixture, const RtbTransport *transport, const RtbWork *work)
 {
 	MemoryContext cxt = CurrentMemoryContext;
+	SubTransactionId since = GetCurrentSubTransactionId();
 	char	   *tables;
 	char	   *vacuum = NULL;
 
@@ -310,6 +343,8 @@ rtb_fixture_create(RtbFixture *fixture, const RtbTransport *transport, const Rtb
 		fixture->path = MemoryContextStrdup(cxt, passes_path(fixture));
 		run_setup(fixture, transport, work);
 		transport->settle();
+		if (fixture->temporary)
+			fixture->relations = find_temporary(since, cxt);
 		tables = settle_tables(fixture, false);
 		if (tables != NULL)
 			rtb_own_query(psprintf("ANALYZE %s", tables), 0, NULL, NULL, NULL);

@@ -24,6 +24,7 @@ typedef struct RtbFixture
 	char	   *schema;			/* scratch schema, NULL if there is none */
 	char	   *path;			/* search_path of the passes, NULL: the caller's own */
 	bool		temporary;		/* tables stand in pg_temp: no CREATE on the database */
+	List	   *relations;		/* of Oid: the temporary ones that the setup made */
 	List	   *sequences;		/* of RtbSequence *: scratch ones, as the setup left them */
 } RtbFixture;
 

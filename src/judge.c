@@ -15,14 +15,14 @@
 #include <math.h>
 
 #include "cell.h"
+#include "estimate.h"
 #include "miscadmin.h"
+#include "notes.h"
 #include "stats.h"
+#include "units.h"
 
 /* the error that all comparisons of a run share at most */
 #define FAMILY_ALPHA	0.05
-
-/* z of 80 % power: a difference is seen 8 times in 10 */
-#define POWER_Z			0.8416212335729143
 
 typedef struct Judge
 {
@@ -32,50 +32,17 @@ typedef struct Judge
 	double		empty_statement_ns;
 } Judge;
 
-/* two digits, and never as a power of ten */
-static char *
-percent(double share)
-{
-	return psprintf(share < 0.1 ? "%.2g%%" : "%.0f%%", 100 * share);
-}
-
-/*
- * Ratio from its units on the log scale: Hodges-Lehmann and the signed-rank
- * interval, at the corrected level if so many units reach it, else at the
- * plain one, else none.
- */
+/* a ratio from its units on the log scale */
 static RtbRatio
-ratio_of_units(const Judge *judge, const double *units, int n)
+ratio_of_units(const Judge *judge, const RtbUnits *units)
 {
-	RtbRatio	ratio = {n, NAN, NAN, NAN, NAN, true};
-	double		alpha = judge->alpha;
-	double		low;
-	double		high;
+	RtbEstimate e = rtb_estimate(units->d, units->n, judge->alpha);
 
-	if (n == 0)
-		return ratio;
-	ratio.estimate = exp(rtb_hodges_lehmann(units, n));
-	if (rtb_signed_rank_critical(n, alpha) == RTB_NO_CRITICAL)
-	{
-		alpha = RTB_ALPHA;
-		ratio.corrected = false;
-	}
-	if (rtb_signed_rank_interval(units, n, alpha, &low, &high))
-	{
-		ratio.low = exp(low);
-		ratio.high = exp(high);
-		ratio.level = 1 - alpha;
-	}
-	return ratio;
+	return (RtbRatio) {e.units, exp(e.value), exp(e.low), exp(e.high), e.level, e.corrected,
+					   e.autocorrelation, e.averaged};
 }
 
 /* ---- words ---- */
-
-static bool
-excludes_one(const RtbRatio *ratio)
-{
-	return ratio->low > 1 || ratio->high < 1;	/* false for NaN */
-}
 
 /* the verdict on a ratio that may be judged; margin 0.02 is 2 % */
 static char *
@@ -96,152 +63,64 @@ word_for(const RtbRatio *ratio, double margin)
 	return "no difference detected";
 }
 
+/* ---- the baseline beside itself ---- */
+
 /*
- * The difference that would have been found with 80 % power by an interval of
- * this width: z(alpha/2) standard errors are half of it, and it takes
- * z(alpha/2) + z(0.2) of them (1.33 halves at 99 %, 1.43 at 95 %).
+ * What the control says at a point: a phrase for the baseline's notes.  Where
+ * the interval of A'/A excludes 1, whatever disturbs the baseline disturbs
+ * every ratio: that becomes a reason against it, and so against the others.
  */
-static double
-detectable(const RtbRatio *ratio)
-{
-	double		half = (log(ratio->high) - log(ratio->low)) / 2;
-
-	return expm1(half * (1 + POWER_Z / rtb_normal_quantile((1 - ratio->level) / 2)));
-}
-
-/* ---- notes ---- */
-
-static List *
-note(List *notes, char *text)
-{
-	return lappend(notes, text);
-}
-
 static char *
-join(List *phrases)
+check_control(const Judge *judge, RtbCell *baseline)
 {
-	StringInfoData buf;
-	ListCell   *lc;
+	RtbUnits	units;
+	RtbRatio	control;
 
-	if (phrases == NIL)
+	if (baseline->failed || baseline->reasons || list_length(judge->run->arms) < 2)
 		return NULL;
-	initStringInfo(&buf);
-	foreach(lc, phrases)
-		appendStringInfo(&buf, "%s%s", buf.len > 0 ? "; " : "", (char *) lfirst(lc));
-	return buf.data;
-}
-
-static char *
-failure_note(const RtbPass *pass)
-{
-	StringInfoData buf;
-
-	initStringInfo(&buf);
-	appendStringInfo(&buf, "%s: %s", pass->sqlstate,
-					 pass->message ? pass->message : "no message");
-	if (pass->failed_step > 0)
-		appendStringInfo(&buf, ", in step %d", pass->failed_step);
-	if (pass->failed_statement > 0)
-		appendStringInfo(&buf, ", statement " INT64_FORMAT, pass->failed_statement);
-	return buf.data;
-}
-
-static List *
-finding_notes(const RtbCell *cell, RtbFindingKind kind)
-{
-	List	   *notes = NIL;
-	ListCell   *lc;
-
-	foreach(lc, cell->run->findings)
-	{
-		RtbFinding *finding = lfirst(lc);
-
-		if (finding->kind == kind && rtb_cell_finding(cell, finding))
-			notes = note(notes, finding->detail);
-	}
-	return notes;
-}
-
-static int64
-loop_queries_of(const RtbPass *pass)
-{
-	return pass->loop_queries;
-}
-
-/* what the passes' work says beside the columns */
-static List *
-work_notes(const RtbCell *cell)
-{
-	List	   *notes = NIL;
-	int64		loop_queries = rtb_cell_count(cell, loop_queries_of);
-	const RtbPass *pass;
-
-	if (cell->timed == NIL || cell->failed)
-		return NIL;
-	if (loop_queries > 0)
-		notes = note(notes, psprintf("loop queries " INT64_FORMAT, loop_queries));
-	pass = linitial(cell->timed);
-	if (pass->fired_shape && pass->fired_shape[0] != '\0')
-		notes = note(notes, psprintf("fired: %s", pass->fired_shape));
-	return list_concat(notes, cell->notes);
-}
-
-/* passes far from the others, and a total that says the opposite of the ratio */
-static List *
-outlier_notes(const RtbCell *baseline, const RtbCell *cell, const RtbResult *result)
-{
-	int			n = list_length(cell->timed);
-	double	   *times = palloc(Max(n, 1) * sizeof(double));
-	double		total = rtb_cell_total_ratio(baseline, cell);
-	int			outliers;
-	bool		opposed;
-	List	   *notes = NIL;
-	ListCell   *lc;
-
-	foreach(lc, cell->timed)
-		times[foreach_current_index(lc)] = ((RtbPass *) lfirst(lc))->elapsed_ns;
-	outliers = rtb_outliers(times, n);
-	opposed = (total - 1) * (result->speedup.estimate - 1) < 0;
-	if (outliers > 0)
-		notes = note(notes, psprintf("%d of %d passes beyond Q3 + 3 IQR", outliers, n));
-	if (cell != baseline && !isnan(result->speedup.estimate) && !isnan(total) &&
-		(opposed || outliers > 0))
-		notes = note(notes, psprintf("ratio of total times %.4g%s", total,
-									 opposed ? psprintf(", where the speedup is %.4g",
-														result->speedup.estimate) : ""));
-	return notes;
-}
-
-/* what belongs to a verdict on a ratio */
-static List *
-ratio_notes(const Judge *judge, const RtbResult *result, bool sessions)
-{
-	const RtbRatio *ratio = &result->speedup;
-	const RtbRatio *cpu = &result->cpu_speedup;
-	List	   *notes = NIL;
-
-	if (isnan(ratio->level))
-	{
-		int			needed = rtb_judge_needed(RTB_ALPHA);
-
-		notes = note(notes, psprintf("an interval at %g%% needs at least %d %s, and there are %d",
-									 100 * (1 - RTB_ALPHA), needed,
-									 sessions ? "sessions" : "rounds", ratio->units));
-	}
-	else if (!ratio->corrected)
-		notes = note(notes, "level not corrected");
-	if (strcmp(result->verdict, "no difference detected") == 0)
-		notes = note(notes, psprintf("a difference of %s or more would have been seen 8 times in 10",
-									 percent(detectable(ratio))));
-	if (excludes_one(cpu) && !excludes_one(ratio))
-		notes = note(notes, psprintf("only CPU time resolves a difference: speedup %.3f (%.3f to %.3f)",
-									 cpu->estimate, cpu->low, cpu->high));
-	return notes;
+	units = rtb_units_control(baseline);
+	if (units.n == 0)
+		return "no control";
+	control = ratio_of_units(judge, &units);
+	if (isnan(control.level))
+		return NULL;
+	if (control.low > 1 || control.high < 1)
+		baseline->reasons = lappend(baseline->reasons,
+									psprintf("control failed: the baseline beside itself is %.4g (%.4g to %.4g), not 1",
+											 control.estimate, control.low, control.high));
+	return psprintf("noise floor %s",
+					rtb_notes_percent(expm1((log(control.high) - log(control.low)) / 2)));
 }
 
 /* ---- one arm at one point ---- */
 
-static const RtbRatio no_ratio = {0, NAN, NAN, NAN, NAN, true};
+static const RtbRatio no_ratio = {0, NAN, NAN, NAN, NAN, true, NAN, false};
+
+/* what a verdict on these units holds for */
+static char *
+scope_of(bool sessions, int n)
+{
+	return sessions ? psprintf("%d sessions", n) : "this backend only";
+}
+
+/* a verdict on an arm that can be compared; returns what is noted about it */
+static List *
+judge_ratio(const Judge *judge, const RtbCell *baseline, const RtbCell *cell, RtbResult *result)
+{
+	RtbUnits	units = rtb_units_speedup(baseline, cell, false);
+	RtbUnits	cpu_units = rtb_units_speedup(baseline, cell, true);
+	double		margin = judge->run->margin;
+	List	   *notes;
+
+	result->speedup = ratio_of_units(judge, &units);
+	result->cpu_speedup = ratio_of_units(judge, &cpu_units);
+	result->scope = scope_of(units.sessions, units.n);
+	result->verdict = word_for(&result->speedup, margin);
+	notes = rtb_notes_units(&units, &result->speedup);
+	notes = list_concat(notes, rtb_notes_verdict(result));
+	notes = list_concat(notes, rtb_notes_order(baseline, cell, judge->alpha, margin));
+	return list_concat(notes, rtb_notes_outliers(baseline, cell, &result->speedup));
+}
 
 static RtbResult *
 judge_cell(const Judge *judge, const RtbCell *baseline, const RtbCell *cell, char *effect)
@@ -249,10 +128,6 @@ judge_cell(const Judge *judge, const RtbCell *baseline, const RtbCell *cell, cha
 	RtbResult  *result = palloc0(sizeof(RtbResult));
 	List	   *reasons = list_copy(cell->reasons);
 	List	   *notes = NIL;
-	bool		sessions;
-	bool		cpu_sessions;
-	double	   *units;
-	int			n;
 
 	result->has_point = cell->has_point;
 	result->point = cell->point;
@@ -260,14 +135,16 @@ judge_cell(const Judge *judge, const RtbCell *baseline, const RtbCell *cell, cha
 	result->comparisons = judge->comparisons;
 	result->speedup = result->cpu_speedup = no_ratio;
 	rtb_cell_figures(cell, RTB_ALPHA, result);
-	result->checked = join(finding_notes(cell, RTB_FOUND_CHECKED));
+	if (result->sessions > 0)
+		result->scope = scope_of(result->sessions > 1, result->sessions);
+	result->checked = rtb_notes_join(rtb_notes_findings(cell, RTB_FOUND_CHECKED));
 
 	if (cell != baseline && !cell->failed)
 		reasons = list_concat(reasons, rtb_cells_differ(baseline, cell));
 	if (cell->failed)
 	{
 		result->verdict = "failed";
-		notes = note(notes, failure_note(cell->failed));
+		notes = list_make1(rtb_notes_failure(cell->failed));
 	}
 	else if (reasons)
 	{
@@ -278,107 +155,55 @@ judge_cell(const Judge *judge, const RtbCell *baseline, const RtbCell *cell, cha
 	{
 		result->verdict = "baseline";
 		result->speedup.estimate = 1;
-		notes = outlier_notes(baseline, cell, result);
+		notes = rtb_notes_outliers(baseline, cell, &result->speedup);
 	}
 	else
-	{
-		n = rtb_cell_units(baseline, cell, false, &units, &sessions);
-		result->speedup = ratio_of_units(judge, units, n);
-		n = rtb_cell_units(baseline, cell, true, &units, &cpu_sessions);
-		result->cpu_speedup = ratio_of_units(judge, units, n);
-		result->verdict = word_for(&result->speedup, judge->run->margin);
-		notes = ratio_notes(judge, result, sessions);
-		notes = list_concat(notes, outlier_notes(baseline, cell, result));
-	}
+		notes = judge_ratio(judge, baseline, cell, result);
 	if (effect)
-		notes = note(notes, effect);
-	notes = list_concat(notes, finding_notes(cell, RTB_FOUND_NOTE));
-	notes = list_concat(notes, work_notes(cell));
-	result->notes = join(notes);
+		notes = lappend(notes, effect);
+	notes = list_concat(notes, rtb_notes_findings(cell, RTB_FOUND_NOTE));
+	notes = list_concat(notes, rtb_notes_work(cell));
+	result->notes = rtb_notes_join(notes);
 	return result;
 }
 
 /* ---- all arms at one point ---- */
 
-static int64
-rows_of(const RtbPass *pass)
-{
-	return pass->rows;
-}
-
-static int64
-xids_of(const RtbPass *pass)
-{
-	return pass->xids;
-}
-
-static int64
-wal_records_of(const RtbPass *pass)
-{
-	return pass->wal_records;
-}
-
-/* how many rows an arm returned or affected, if a pass of it was timed */
-static bool
-rows_known(const RtbCell *cell, int64 *rows)
-{
-	*rows = cell->failed ? RTB_UNKNOWN : rtb_cell_count(cell, rows_of);
-	return *rows != RTB_UNKNOWN;
-}
-
-/*
- * A phrase about an arm that did nothing, beside what the others did: where
- * nobody touched a row equal digests prove nothing.
- */
-static char *
-effect_note(List *cells, const RtbCell *cell)
-{
-	bool		unknown = false;
-	int64		most = 0;
-	int64		rows;
-	ListCell   *lc;
-
-	if (!rows_known(cell, &rows) || rows > 0)
-		return NULL;
-	foreach(lc, cells)
-	{
-		const RtbCell *other = lfirst(lc);
-
-		if (rows_known(other, &rows))
-			most = Max(most, rows);
-		else if (!other->failed && other->timed)
-			unknown = true;
-	}
-	/* without rows a transaction id tells of TRUNCATE and the like; what is done before may get it */
-	if (most > 0 && (rtb_cell_count(cell, xids_of) <= 0 || rtb_cell_count(cell, wal_records_of) == 0))
-		return psprintf("did nothing: no rows, where others have " INT64_FORMAT, most);
-	if (most == 0 && !unknown)
-		return "no rows affected";
-	return NULL;
-}
-
+/* every arm's passes at a point, each checked by itself */
 static List *
-judge_point(const Judge *judge, bool has_point, int64 point)
+cells_at(const Judge *judge, bool has_point, int64 point, bool ended)
 {
 	List	   *cells = NIL;
-	List	   *results = NIL;
-	RtbCell    *baseline;
-	ListCell   *lc;
 
 	CHECK_FOR_INTERRUPTS();
 	for (int arm = 0; arm < list_length(judge->run->arms); arm++)
 	{
 		RtbCell    *cell = rtb_cell_collect(judge->run, has_point, point, arm);
 
-		rtb_cell_check(cell, judge->empty_statement_ns);
+		rtb_cell_check(cell, judge->empty_statement_ns, ended);
 		cells = lappend(cells, cell);
 	}
-	baseline = list_nth(cells, judge->run->baseline);
+	return cells;
+}
+
+static List *
+judge_point(const Judge *judge, bool has_point, int64 point)
+{
+	List	   *cells = cells_at(judge, has_point, point, true);
+	RtbCell    *baseline = list_nth(cells, judge->run->baseline);
+	char	   *control = check_control(judge, baseline);
+	List	   *results = NIL;
+	ListCell   *lc;
+
+	if (control)
+		baseline->notes = lappend(baseline->notes, control);
 	foreach(lc, cells)
 		results = lappend(results, judge_cell(judge, baseline, lfirst(lc),
-											  effect_note(cells, lfirst(lc))));
+											  rtb_notes_effect(cells, lfirst(lc))));
 	return results;
 }
+
+/* ---- levels ---- */
 
 /* verdicts that are read together */
 static int64
@@ -401,7 +226,9 @@ rtb_judge_alpha(const RtbRun *run)
 
 /*
  * rtb_judge_needed
- *		The smallest number of units that gives an interval at 1 - alpha.
+ *		The smallest number of units that gives an interval at 1 - alpha:
+ *		1 + ceil(log2(1 / alpha)), since all n units lie on one side of the true
+ *		ratio with probability 2^(1-n).
  */
 int
 rtb_judge_needed(double alpha)
@@ -413,6 +240,58 @@ rtb_judge_needed(double alpha)
 	return n;
 }
 
+/* ---- a whole run ---- */
+
+static Judge
+judge_of(const RtbRun *run)
+{
+	return (Judge) {run, comparisons_of(run), rtb_judge_alpha(run), rtb_run_empty_statement_ns(run)};
+}
+
+/*
+ * rtb_judge_half_width
+ *		The widest half-width, on the log scale, of the speedups at a point of a
+ *		run under way, of the arms that can be judged whatever is still to come.
+ *
+ * 0 if there is no such arm, NaN if none of them has an interval yet, infinity
+ * if only some have.  palloc'd in the current context, which the caller may
+ * reset.
+ */
+double
+rtb_judge_half_width(const RtbRun *run, bool has_point, int64 point)
+{
+	Judge		judge = judge_of(run);
+	List	   *cells = cells_at(&judge, has_point, point, false);
+	RtbCell    *baseline = list_nth(cells, run->baseline);
+	double		widest = 0;
+	int			with = 0;
+	int			without = 0;
+	ListCell   *lc;
+
+	foreach(lc, cells)
+	{
+		const RtbCell *cell = lfirst(lc);
+		RtbUnits	units;
+		RtbEstimate e;
+
+		if (cell == baseline || cell->failed || cell->reasons ||
+			rtb_cells_differ(baseline, cell))
+			continue;
+		units = rtb_units_speedup(baseline, cell, false);
+		e = rtb_estimate(units.d, units.n, judge.alpha);
+		if (isnan(e.level))
+			without++;
+		else
+		{
+			with++;
+			widest = Max(widest, (e.high - e.low) / 2);
+		}
+	}
+	if (without == 0)
+		return widest;
+	return with == 0 ? NAN : INFINITY;
+}
+
 /*
  * Judge a run: list of RtbResult *, for each point in the run's order each
  * arm in the run's order, also those that were not measured or failed.
@@ -421,14 +300,10 @@ rtb_judge_needed(double alpha)
 List *
 rtb_judge(const RtbRun *run)
 {
-	Judge		judge;
+	Judge		judge = judge_of(run);
 	List	   *results = NIL;
 	ListCell   *lc;
 
-	judge.run = run;
-	judge.empty_statement_ns = rtb_run_empty_statement_ns(run);
-	judge.comparisons = comparisons_of(run);
-	judge.alpha = rtb_judge_alpha(run);
 	if (run->points == NIL)
 		return judge_point(&judge, false, 0);
 	foreach(lc, run->points)

@@ -20,6 +20,8 @@ typedef struct RtbRatio
 	double		high;
 	double		level;			/* of the interval; NaN without one */
 	bool		corrected;		/* the level is corrected for the run's comparisons */
+	double		autocorrelation;	/* of the units, where it was made up for; else NaN */
+	bool		averaged;		/* by averaging neighbours; else by widening */
 } RtbRatio;
 
 /* counts that are not known are RTB_UNKNOWN, times and ratios NaN, texts NULL */
@@ -56,6 +58,7 @@ typedef struct RtbResult
 	RtbRatio	speedup;
 	RtbRatio	cpu_speedup;
 	int64		comparisons;	/* verdicts read together */
+	char	   *scope;			/* what the verdict holds for; NULL without passes */
 	char	   *verdict;
 	char	   *digest;
 	char	   *checked;
@@ -68,5 +71,6 @@ typedef struct RtbResult
 extern List *rtb_judge(const RtbRun *run);
 extern double rtb_judge_alpha(const RtbRun *run);
 extern int	rtb_judge_needed(double alpha);
+extern double rtb_judge_half_width(const RtbRun *run, bool has_point, int64 point);
 
 #endif							/* RTB_JUDGE_H */

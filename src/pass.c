@@ -89,6 +89,7 @@ rtb_pass_write(StringInfo buf, const RtbPass *pass)
 
 	write_string(buf, pass->sqlstate);
 	write_string(buf, pass->message);
+	write_string(buf, pass->hint);
 	pq_sendint32(buf, pass->failed_step);
 	pq_sendint64(buf, pass->failed_statement);
 }
@@ -136,6 +137,7 @@ rtb_pass_read(StringInfo buf)
 
 	pass->sqlstate = read_string(buf);
 	pass->message = read_string(buf);
+	pass->hint = read_string(buf);
 	pass->failed_step = read_int32(buf);
 	pass->failed_statement = pq_getmsgint64(buf);
 	return pass;

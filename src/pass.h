@@ -24,8 +24,8 @@ typedef enum RtbPassKind
 	RTB_PASS_PILOT = 'p',		/* untimed, with digest (and per-step times) */
 	RTB_PASS_WARMUP = 'w',		/* untimed, without digest */
 	RTB_PASS_TIMED = 't',		/* one that the verdict is built on */
-	RTB_PASS_LAST = 'l',		/* timed too, digested after the clock stopped */
-	RTB_PASS_CLOSING = 'c'		/* untimed, after the last: digests what an arm returns */
+	RTB_PASS_LAST = 'l',		/* timed too; what it left is digested after the clock stopped */
+	RTB_PASS_CLOSING = 'c'		/* untimed, after the last round: returned rows are digested */
 } RtbPassKind;
 
 typedef struct RtbPass
@@ -69,6 +69,7 @@ typedef struct RtbPass
 	/* failure: sqlstate NULL unless the arm failed in this pass */
 	char	   *sqlstate;
 	char	   *message;
+	char	   *hint;			/* told at once, not kept; or NULL */
 	int32		failed_step;		/* RtbStep.id */
 	int64		failed_statement;	/* ordinal of the sent statement in the pass */
 } RtbPass;

@@ -11,6 +11,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_class.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -19,11 +21,13 @@
 #include "utils/snapmgr.h"
 
 #include "check.h"
+#include "difference.h"
 #include "hooks.h"
 #include "own_sql.h"
 #include "probe.h"
 #include "sequences.h"
 #include "session.h"
+#include "stats.h"
 #include "step_timer.h"
 #include "written.h"
 
@@ -32,12 +36,18 @@
 /* what a digest of the tables costs is measured on this many rows of each */
 #define RTB_FORECAST_ROWS	5000
 
+#define ROUNDING_PHRASE \
+	", in the last digits of floating-point values only: the order in which they are added decides; " \
+	"round them, as by round(x::numeric, 6), or add them as numeric"
+
 typedef struct Pilot
 {
 	RtbSession *s;
 	RtbCheck  **first;			/* by arm: digest of the first and */
 	RtbCheck  **second;			/* the second digested pass */
 	int64	  **moves;			/* by arm: of sequences, in the second digested pass */
+	List	  **unstable;		/* by arm: of RtbColumn *: what differs within it */
+	bool		different;		/* arms differ in more than that */
 	RtbCounts  *counts;			/* by arm: of the discovery pass */
 	List	   *locked;			/* of Oid: union over all arms */
 	bool		wrote;			/* some arm got a transaction id */
@@ -64,6 +74,21 @@ note_counts(RtbSession *s, int arm, const RtbCounts *c)
 						 "changes the catalogs: dead catalog rows of rolled-back passes stay");
 }
 
+/* what stays in the session when the transaction is gone; of a failed arm too */
+static void
+note_leaks(RtbSession *s, int arm)
+{
+	if (s->at->leaked_locks > 0)
+		rtb_session_find(s, RTB_FOUND_NOTE, arm,
+						 "side effect: %d session-level advisory lock%s the transaction (released by rtbench after each pass)",
+						 s->at->leaked_locks, s->at->leaked_locks == 1 ? " outlives" : "s outlive");
+	if (s->at->leaked_statements > 0)
+		rtb_session_find(s, RTB_FOUND_NOTE, arm,
+						 "side effect: %d prepared statement%s the transaction (dropped by rtbench after each pass)",
+						 s->at->leaked_statements,
+						 s->at->leaked_statements == 1 ? " outlives" : "s outlive");
+}
+
 static void
 discover(Pilot *p)
 {
@@ -78,18 +103,17 @@ discover(Pilot *p)
 		rq.locked = &locked;
 		rq.counts = &p->counts[i];
 		s->at->leaked_locks = 0;
+		s->at->leaked_statements = 0;
 		rtb_session_emit(s, rtb_session_pass(s, &rq));
+		note_leaks(s, i);
 		if (s->at->failed[i])
 			continue;
-		if (s->at->leaked_locks > 0)
-			rtb_session_find(s, RTB_FOUND_NOTE, i,
-							 "side effect: %d session-level advisory locks outlive the transaction (released by rtbench after each pass)",
-							 s->at->leaked_locks);
 		note_counts(s, i, rq.counts);
 		if (rtb_session_keeps_plans(s, i))
 			rtb_session_find(s, RTB_FOUND_NOTE, i,
 							 "plans kept from earlier passes: parsing and planning of these statements are not measured");
 		p->wrote |= rq.counts->xids > 0;
+		s->at->catalogs_change |= rq.counts->ddl || s->at->made != NIL;
 		old = MemoryContextSwitchTo(s->at->cxt);
 		p->locked = list_concat_unique_oid(p->locked, locked);
 		MemoryContextSwitchTo(old);
@@ -112,12 +136,32 @@ static void
 describe_written(Pilot *p)
 {
 	RtbSession *s = p->s;
+	ListCell   *lc;
 
 	MemoryContextSwitchTo(s->at->cxt);
 	s->at->written = rtb_written_describe(p->locked, s->at->fixture.schema, s->options.ignore_columns);
+	foreach(lc, s->at->written)
+	{
+		RtbRelation *rel = lfirst(lc);
+
+		rel->scratch |= list_member_oid(s->at->fixture.relations, rel->relid);
+	}
 }
 
 /* ---- what is checked ---- */
+
+static bool
+is_written(const RtbSession *s, const char *label)
+{
+	ListCell   *lc;
+
+	foreach(lc, s->at->written)
+	{
+		if (strcmp(((RtbRelation *) lfirst(lc))->label, label) == 0)
+			return true;
+	}
+	return false;
+}
 
 static void
 choose_check(Pilot *p)
@@ -140,6 +184,12 @@ choose_check(Pilot *p)
 							 rel->label, rel->unreadable);
 		else
 			appendStringInfo(&checked, "%s%s", checked.len ? ", " : "", rel->label);
+	}
+	foreach(lc, s->at->made)
+	{
+		if (!is_written(s, strVal(lfirst(lc))))
+			appendStringInfo(&checked, "%s%s (made by an arm)", checked.len ? ", " : "",
+							 strVal(lfirst(lc)));
 	}
 	if (s->at->work->check_query != NULL)
 	{
@@ -295,15 +345,15 @@ forecast_digests(Pilot *p)
 
 /* ---- each arm against itself, then against the baseline ---- */
 
-/* a time in words, in the unit that makes it a number from 1 to 999 */
+/* a time in microseconds with three significant digits, never as a power of ten */
 static char *
-time_words(int64 ns)
+microseconds(int64 ns)
 {
-	if (ns < INT64CONST(999500))
-		return psprintf("%.3g us", ns / 1e3);
-	if (ns < INT64CONST(999500000))
-		return psprintf("%.3g ms", ns / 1e6);
-	return psprintf("%.3g s", ns / 1e9);
+	double		us = ns / 1000.0;
+	int			decimals = us > 0 ? 2 - rtb_magnitude(us) : 0;
+	double		unit = pow(10, -decimals);
+
+	return psprintf("%.*f", Max(decimals, 0), rint(us / unit) * unit);
 }
 
 static void
@@ -335,9 +385,8 @@ emit_steps(RtbSession *s, int arm, RtbStepTimer *timers)
 			step.custom_ns != RTB_UNKNOWN && step.generic_ns != RTB_UNKNOWN)
 			rtb_session_find(s, RTB_FOUND_NOTE, arm,
 							 "step %d changed from custom to generic plan at execution " INT64_FORMAT
-							 ": %s an execution before, %s after; fewer executions measure another plan",
-							 id, t->first_generic, time_words(step.custom_ns),
-							 time_words(step.generic_ns));
+							 ": %s us an execution before, %s us after; fewer executions measure another plan",
+							 id, t->first_generic, microseconds(step.custom_ns), microseconds(step.generic_ns));
 	}
 }
 
@@ -358,12 +407,22 @@ digested_pass(Pilot *p, int arm, RtbStepTimer *timers, bool with_row_hashes, boo
 	{
 		p->moves[arm] = moves;
 		/* what was not digested is not there: the judge must not take it for equal */
-		if (rq.check->parts != NIL || s->at->check_mode != RTB_CHECK_TABLES)
+		if (rq.check->parts != NIL || s->at->made != NIL || s->at->check_mode != RTB_CHECK_TABLES)
 			pass->digest = rq.check->text;
 	}
 	if (emit || pass->sqlstate != NULL)
 		rtb_session_emit(s, pass);
 	return pass->sqlstate == NULL ? rq.check : NULL;
+}
+
+static void
+note_unstable(Pilot *p, int arm)
+{
+	RtbDifference *difference = rtb_difference(p->first[arm], p->second[arm], NIL);
+
+	p->unstable[arm] = difference->columns;
+	rtb_session_find(p->s, RTB_FOUND_UNSTABLE, arm, "differs from itself (%s)%s",
+					 difference->text, difference->rounding ? ROUNDING_PHRASE : "");
 }
 
 static void
@@ -389,18 +448,9 @@ digest_arms(Pilot *p)
 		emit_steps(s, i, timers);
 		pfree(timers);
 		if (!rtb_check_equal(p->first[i], p->second[i]))
-			rtb_session_find(s, RTB_FOUND_UNSTABLE, i, "%s",
-							 rtb_check_difference(p->first[i], p->second[i]));
+			note_unstable(p, i);
 	}
 }
-
-typedef struct Alone
-{
-	RtbCheck   *a;
-	RtbCheck   *b;
-	uint64		only_a;
-	uint64		only_b;
-} Alone;
 
 /* both arms once more, with row hashes: how many rows does each side have alone? */
 static bool
@@ -432,19 +482,29 @@ compare_arms(Pilot *p)
 		return;
 	for (int i = 0; i < s->at->narms; i++)
 	{
+		RtbDifference *difference;
 		uint64		only_arm;
 		uint64		only_base;
-		char	   *difference;
 
 		if (i == base || s->at->failed[i] || rtb_check_equal(p->second[i], p->second[base]))
 			continue;
-		difference = rtb_check_difference(p->second[i], p->second[base]);
-		if (count_alone(p, i, base, &only_arm, &only_base))
+		/* what an arm does not have twice alike is no difference between arms */
+		difference = rtb_difference(p->second[i], p->second[base],
+									list_concat_copy(p->unstable[i], p->unstable[base]));
+		if (difference->text == NULL)
+			continue;
+		p->different = true;
+		if (difference->rounding)
+			rtb_session_find(s, RTB_FOUND_DIFFERENT, i, "differs from the baseline (%s)%s",
+							 difference->text, ROUNDING_PHRASE);
+		else if (!difference->left_out && count_alone(p, i, base, &only_arm, &only_base))
 			rtb_session_find(s, RTB_FOUND_DIFFERENT, i,
-							 "%s; rows only in %s: " UINT64_FORMAT ", only in %s: " UINT64_FORMAT,
-							 difference, s->at->arms[i]->name, only_arm, s->at->arms[base]->name, only_base);
+							 "differs from the baseline (%s): rows only in %s: " UINT64_FORMAT
+							 ", only in %s: " UINT64_FORMAT, difference->text,
+							 s->at->arms[i]->name, only_arm, s->at->arms[base]->name, only_base);
 		else
-			rtb_session_find(s, RTB_FOUND_DIFFERENT, i, "%s", difference);
+			rtb_session_find(s, RTB_FOUND_DIFFERENT, i, "differs from the baseline (%s)",
+							 difference->text);
 	}
 }
 
@@ -505,66 +565,26 @@ compare_sequences(Pilot *p)
 	}
 }
 
-/* ---- the way out where only columns differ that no two passes have alike ---- */
-
-/* columns of one table that differ within an arm; NULL if arms differ elsewhere too */
-static bool
-only_unstable_columns_differ(Pilot *p, const char *label, List **unstable)
-{
-	RtbSession *s = p->s;
-	int			base = s->options.baseline;
-
-	*unstable = NIL;
-	for (int i = 0; i < s->at->narms; i++)
-	{
-		ListCell   *lc;
-
-		if (p->first[i] == NULL || p->second[i] == NULL)
-			continue;
-		foreach(lc, rtb_check_differing_columns(p->first[i], p->second[i], label))
-		{
-			if (!list_member(*unstable, makeString(lfirst(lc))))
-				*unstable = lappend(*unstable, makeString(lfirst(lc)));
-		}
-	}
-	for (int i = 0; i < s->at->narms; i++)
-	{
-		ListCell   *lc;
-
-		if (i == base || p->second[i] == NULL || p->second[base] == NULL)
-			continue;
-		foreach(lc, rtb_check_differing_columns(p->second[i], p->second[base], label))
-		{
-			if (!list_member(*unstable, makeString(lfirst(lc))))
-				return false;
-		}
-	}
-	return true;
-}
+/* ---- the way out where columns differ that no two passes have alike ---- */
 
 /* one table's rows as a query without the columns that no two passes have alike */
 static void
 append_check_query(StringInfo buf, const RtbCheck *check, const RtbRelation *rel, List *unstable,
-				   bool several)
+				   bool several, StringInfo names)
 {
 	const char *name = rel->scratch || rel->temporary ? quote_identifier(rel->label) : rel->name;
 	StringInfoData columns;
-	ListCell   *lc;
+	const RtbCheckPart *part = rtb_check_part(check, rel->label);
 
 	initStringInfo(&columns);
-	foreach(lc, check->parts)
+	for (int i = 0; part != NULL && i < part->digest.ncolumns; i++)
 	{
-		const RtbCheckPart *part = lfirst(lc);
+		const char *quoted = quote_identifier(part->digest.columns[i]);
 
-		if (strcmp(part->label, rel->label) != 0)
-			continue;
-		for (int i = 0; i < part->digest.ncolumns; i++)
-		{
-			char	   *quoted = pstrdup(quote_identifier(part->digest.columns[i]));
-
-			if (!list_member(unstable, makeString(quoted)))
-				appendStringInfo(&columns, "%s%s", columns.len ? ", " : "", quoted);
-		}
+		if (rtb_column_in_list(unstable, rel->label, quoted))
+			appendStringInfo(names, "%s%s.%s", names->len ? ", " : "", rel->label, quoted);
+		else
+			appendStringInfo(&columns, "%s%s", columns.len ? ", " : "", quoted);
 	}
 	if (several)
 		appendStringInfo(buf, "%sSELECT %s, ROW(%s)::text FROM %s", buf->len ? " UNION ALL " : "",
@@ -574,21 +594,27 @@ append_check_query(StringInfo buf, const RtbCheck *check, const RtbRelation *rel
 }
 
 /*
- * Where only columns differ that also differ from pass to pass of one arm
- * (ids, the clock), print the check query without them, ready to be used.
+ * Where columns differ that also differ from pass to pass of one arm (ids, the
+ * clock), print the check query without them, ready to be used.
  */
 static void
 suggest_check_query(Pilot *p)
 {
 	RtbSession *s = p->s;
-	int			base = s->options.baseline;
+	const RtbCheck *check = p->second[s->options.baseline];
 	StringInfoData query;
 	StringInfoData names;
+	const char *what = p->different ?
+		"columns differ from pass to pass of one arm" :
+		"only columns differ that also differ from pass to pass of one arm";
+	List	   *unstable = NIL;
 	int			tables = 0;
 	ListCell   *lc;
 
-	if (s->at->check_mode != RTB_CHECK_TABLES || p->second[base] == NULL)
+	if (s->at->check_mode != RTB_CHECK_TABLES || check == NULL)
 		return;
+	for (int i = 0; i < s->at->narms; i++)
+		unstable = list_concat(unstable, p->unstable[i]);
 	foreach(lc, s->at->written)
 		tables += ((RtbRelation *) lfirst(lc))->relkind != RELKIND_SEQUENCE;
 	initStringInfo(&query);
@@ -596,26 +622,24 @@ suggest_check_query(Pilot *p)
 	foreach(lc, s->at->written)
 	{
 		const RtbRelation *rel = lfirst(lc);
-		List	   *unstable;
-		ListCell   *lu;
 
-		if (rel->relkind == RELKIND_SEQUENCE || rel->unreadable != NULL)
-			continue;
-		if (!only_unstable_columns_differ(p, rel->label, &unstable))
-			return;
-		append_check_query(&query, p->second[base], rel, unstable, tables > 1);
-		foreach(lu, unstable)
-			appendStringInfo(&names, "%s%s.%s", names.len ? ", " : "", rel->label,
-							 strVal(lfirst(lu)));
+		if (rel->relkind != RELKIND_SEQUENCE && rel->unreadable == NULL)
+			append_check_query(&query, check, rel, unstable, tables > 1, &names);
 	}
+	/* rows whose number or combination changes are not mended by leaving columns out */
 	if (names.len == 0)
 		return;
-	ereport(NOTICE,
-			(errmsg("only columns differ that also differ from pass to pass of one arm: %s", names.data),
-			 errhint("Compare without them: check_query => %s", quote_literal_cstr(query.data))));
-	rtb_session_find(s, RTB_FOUND_NOTE, -1,
-					 "only columns differ that also differ from pass to pass of one arm: %s; compare with check_query => %s",
-					 names.data, quote_literal_cstr(query.data));
+	if (!s->suggested)
+		ereport(NOTICE,
+				(errmsg("%s: %s", what, names.data),
+				 errhint("Compare without them: check_query => %s", quote_literal_cstr(query.data))));
+	s->suggested = true;
+	for (int i = 0; i < s->at->narms; i++)
+	{
+		if (p->unstable[i] != NIL)
+			rtb_session_find(s, RTB_FOUND_NOTE, i, "%s: %s; compare with check_query => %s",
+							 what, names.data, quote_literal_cstr(query.data));
+	}
 }
 
 /*
@@ -632,6 +656,7 @@ rtb_session_pilot(RtbSession *s)
 	p->first = palloc0(sizeof(RtbCheck *) * s->at->narms);
 	p->second = palloc0(sizeof(RtbCheck *) * s->at->narms);
 	p->moves = palloc0(sizeof(int64 *) * s->at->narms);
+	p->unstable = palloc0(sizeof(List *) * s->at->narms);
 	p->counts = palloc0(sizeof(RtbCounts) * s->at->narms);
 	discover(p);
 	in_transaction(s, describe_written, p);

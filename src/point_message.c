@@ -73,6 +73,7 @@ rtb_point_write(StringInfo buf, const RtbPoint *point)
 	foreach(lc, point->written)
 		write_relation(buf, lfirst(lc), list_member_ptr(point->vacuumed, lfirst(lc)));
 	pq_sendbyte(buf, point->sequences_advanced);
+	pq_sendbyte(buf, point->catalogs_change);
 	pq_sendbyte(buf, point->check_mode);
 	pq_sendbyte(buf, point->check_returned);
 	pq_sendbyte(buf, point->leaky);
@@ -109,6 +110,7 @@ rtb_point_read(StringInfo buf, RtbPoint *point)
 			point->vacuumed = lappend(point->vacuumed, rel);
 	}
 	point->sequences_advanced = pq_getmsgbyte(buf);
+	point->catalogs_change = pq_getmsgbyte(buf);
 	point->check_mode = pq_getmsgbyte(buf);
 	point->check_returned = pq_getmsgbyte(buf);
 	point->leaky = pq_getmsgbyte(buf);

@@ -176,6 +176,11 @@ refusal(const Node *stmt)
 				return (Refusal) {"DISCARD ALL",
 				"Leave it out: settings, prepared statements and advisory locks do not survive a pass."};
 			break;
+		case T_DeallocateStmt:
+			if (((const DeallocateStmt *) stmt)->name == NULL)
+				return (Refusal) {"DEALLOCATE ALL",
+				"Leave it out: prepared statements do not survive a pass."};
+			break;
 		case T_ListenStmt:
 			return (Refusal) {"LISTEN", "Notifications are delivered to client sessions only."};
 		default:

@@ -273,7 +273,7 @@ add_standing(ResultRow *row, const RtbRun *run, const RtbResult *result)
 	add_numeric(row, isnan(result->speedup.level) ? NULL :
 				psprintf("%.6g", result->speedup.level));
 	add_bigint(row, result->comparisons);
-	add_text(row, run->scope);
+	add_text(row, result->scope);
 	add_text(row, result->verdict);
 	add_text(row, result->digest);
 	add_text(row, result->checked);

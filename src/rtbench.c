@@ -6,6 +6,7 @@
 
 #include "fmgr.h"
 
+#include "experiment.h"
 #include "session_host.h"
 
 PG_MODULE_MAGIC;
@@ -15,5 +16,6 @@ void		_PG_init(void);
 void
 _PG_init(void)
 {
+	rtb_experiment_init();
 	rtb_host_init();
 }

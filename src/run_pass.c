@@ -84,19 +84,41 @@ drop_prepared(List *before)
 		DropPreparedStatement(strVal(lfirst(lc)), false);
 }
 
+/* statements prepared since then; in any state outside an aborted transaction */
+static int
+count_prepared(RtbSession *s, List *before)
+{
+	MemoryContext old = CurrentMemoryContext;
+	int			n;
+
+	s->transport->begin();
+	n = list_length(list_difference(rtb_prepared_statements(), before));
+	s->transport->rollback();
+	MemoryContextSwitchTo(old);
+	return n;
+}
+
 /* what a rollback leaves: session locks, prepared statements, currval() */
 static void
 release_survivors(RtbSession *s, const RtbPassRequest *rq, List *locks_before,
 				  List *prepared_before)
 {
-	if (rq->locked != NULL || (s->at->leaky && !s->options.own_transactions))
+	if (rq->locked != NULL || locks_before != NIL || (s->at->leaky && !s->options.own_transactions))
 	{
 		int			released = rtb_advisory_locks_release(locks_before);
 
 		if (rq->locked != NULL)
 			s->at->leaked_locks = released;
 		s->at->leaky |= released > 0;
+		/* an arm may also have given back what the caller's session had */
+		if (!s->options.own_transactions && !rtb_advisory_locks_regain(locks_before))
+			ereport(WARNING,
+					(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+					 errmsg("arm \"%s\" released an advisory lock of this session, which another one has taken since",
+							s->at->arms[rq->arm]->name)));
 	}
+	if (rq->locked != NULL)
+		s->at->leaked_statements = count_prepared(s, prepared_before);
 	if (s->options.own_transactions)
 	{
 		LockReleaseAll(USER_LOCKMETHOD, true);
@@ -233,7 +255,10 @@ note_failure(RtbSession *s, RtbPass *pass, const ErrorData *edata, PassStage sta
 		pass->message = psprintf("pass took longer than pass_timeout (" INT64_FORMAT " ms)",
 								 s->options.pass_timeout_ms);
 	else
+	{
 		pass->message = pstrdup(edata->message ? edata->message : "unknown error");
+		pass->hint = edata->hint ? pstrdup(edata->hint) : NULL;
+	}
 	pass->failed_step = stage == STAGE_ARM ? run->step : 0;
 	pass->failed_statement = stage == STAGE_ARM ? run->statement_no : 0;
 	s->at->failed[pass->arm] = true;
@@ -254,7 +279,7 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 	RtbSequencePosition *volatile positions = NULL;
 	RtbArmRun	run = {0};
 	RtbCounts	counts = {0};
-	List	   *locks = rq->locked || s->at->leaky ? rtb_advisory_locks() : NIL;
+	List	   *locks = rq->locked || s->at->leaky || !s->options.own_transactions ? rtb_advisory_locks() : NIL;
 	List	   *prepared = s->options.own_transactions ? NIL : rtb_prepared_statements();
 
 	pass_timed_out = false;
@@ -262,6 +287,7 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 		? rtb_check_returned_receiver(rq->check, rq->with_row_hashes) : None_Receiver;
 	run.timers = rq->timers;
 	s->transport->begin();
+	s->pass_subid = GetCurrentSubTransactionId();
 	PG_TRY();
 	{
 		stage = STAGE_BEFORE;
@@ -281,6 +307,7 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 		{
 			MemoryContextSwitchTo(s->at->cxt);
 			*rq->locked = rtb_written_locked();
+			rtb_check_discover(s, *rq->locked);
 		}
 		if (rq->check)
 		{

@@ -149,6 +149,30 @@ check_wal(RtbCell *cell)
 	}
 }
 
+/*
+ * The same of an untimed pass that was digested beside the timed ones, which
+ * may all have had nothing left to do.
+ */
+static char *
+count_unlike_untimed(const RtbCell *cell, const char *name, size_t offset)
+{
+	const RtbPass *timed = linitial(cell->timed);
+	int64		value = *(const int64 *) ((const char *) timed + offset);
+	ListCell   *lc;
+
+	foreach(lc, cell->digested)
+	{
+		const RtbPass *pass = lfirst(lc);
+		int64		expected = *(const int64 *) ((const char *) pass + offset);
+
+		if (pass->round == 0 && value != RTB_UNKNOWN && expected != RTB_UNKNOWN &&
+			value != expected)
+			return psprintf("%s changed from " INT64_FORMAT " %s to " INT64_FORMAT " %s",
+							name, expected, place_of(pass), value, place_of(timed));
+	}
+	return NULL;
+}
+
 static void
 add_reason(RtbCell *cell, char *reason)
 {
@@ -159,13 +183,26 @@ add_reason(RtbCell *cell, char *reason)
 static void
 check_work(RtbCell *cell)
 {
+	static const struct
+	{
+		const char *name;
+		size_t		offset;
+	}			counts[] = {
+		{"round trips", offsetof(RtbPass, round_trips)},
+		{"statements", offsetof(RtbPass, statements)},
+		{"fired", offsetof(RtbPass, fired)},
+		{"loop queries", offsetof(RtbPass, loop_queries)},
+		{"rows", offsetof(RtbPass, rows)}
+	};
 	char	   *plannings;
 
-	add_reason(cell, count_changed(cell, "round trips", offsetof(RtbPass, round_trips)));
-	add_reason(cell, count_changed(cell, "statements", offsetof(RtbPass, statements)));
-	add_reason(cell, count_changed(cell, "fired", offsetof(RtbPass, fired)));
-	add_reason(cell, count_changed(cell, "loop queries", offsetof(RtbPass, loop_queries)));
-	add_reason(cell, count_changed(cell, "rows", offsetof(RtbPass, rows)));
+	for (int i = 0; i < lengthof(counts); i++)
+	{
+		char	   *changed = count_changed(cell, counts[i].name, counts[i].offset);
+
+		add_reason(cell, changed ? changed :
+				   count_unlike_untimed(cell, counts[i].name, counts[i].offset));
+	}
 	check_wal(cell);
 	add_reason(cell, text_changed(cell->timed, "plan shape", offsetof(RtbPass, plan_shape)));
 	add_reason(cell, text_changed(cell->timed, "fired plan shape", offsetof(RtbPass, fired_shape)));
@@ -248,7 +285,7 @@ add_findings(RtbCell *cell, RtbFindingKind kind)
 }
 
 static void
-check_rows(RtbCell *cell)
+check_rows(RtbCell *cell, bool ended)
 {
 	bool		explained;
 
@@ -261,17 +298,18 @@ check_rows(RtbCell *cell)
 		add_reason(cell, "what it does was not digested");
 	else if (digest_of(cell, false) == NULL)
 		add_reason(cell, "what it does was not digested before the timed passes");
-	else if (digest_of(cell, true) == NULL)
-		add_reason(cell, "what it does was not digested in the last timed pass");
+	else if (ended && digest_of(cell, true) == NULL)
+		add_reason(cell, "what it does was not digested after the timed passes");
 }
 
 /*
  * Find out whether a cell's passes count, by themselves: reasons and notes
  * are added to the cell.  empty_statement_ns is the smallest price of an
- * empty statement, NaN if it is not known.
+ * empty statement, NaN if it is not known; ended: there are no more
+ * passes to come, so that the last ones must have been digested.
  */
 void
-rtb_cell_check(RtbCell *cell, double empty_statement_ns)
+rtb_cell_check(RtbCell *cell, double empty_statement_ns, bool ended)
 {
 	if (cell->failed)
 		return;
@@ -282,9 +320,24 @@ rtb_cell_check(RtbCell *cell, double empty_statement_ns)
 		add_findings(cell, RTB_FOUND_UNSTABLE);
 		return;
 	}
-	check_rows(cell);
+	check_rows(cell, ended);
 	check_work(cell);
 	check_times(cell, empty_statement_ns);
+}
+
+static bool
+is_unstable(const RtbCell *cell)
+{
+	ListCell   *lc;
+
+	foreach(lc, cell->run->findings)
+	{
+		const RtbFinding *finding = lfirst(lc);
+
+		if (finding->kind == RTB_FOUND_UNSTABLE && rtb_cell_finding(cell, finding))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -309,7 +362,9 @@ rtb_cells_differ(const RtbCell *baseline, const RtbCell *arm)
 		if (finding->kind == RTB_FOUND_DIFFERENT && rtb_cell_finding(arm, finding))
 			reasons = lappend(reasons, finding->detail);
 	}
-	if (reasons == NIL && mine && other && strcmp(mine, other) != 0)
+	/* what does not even agree with itself is told so already */
+	if (reasons == NIL && mine && other && strcmp(mine, other) != 0 &&
+		!is_unstable(arm) && !is_unstable(baseline))
 		reasons = list_make1(psprintf("digest %s differs from %s of the baseline", mine, other));
 	if (baseline->reasons)
 		reasons = lappend(reasons, psprintf("the baseline \"%s\" is not comparable: %s", name,

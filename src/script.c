@@ -19,10 +19,31 @@
 #include "parser/parser.h"
 #include "parser/scanner.h"
 #include "parser/scansup.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 
 #include "compat.h"
+#include "own_sql.h"
 #include "script.h"
+
+/*
+ * A text is read over and over, so what the server has to remark on it (names
+ * that are cut, backslashes in strings) is kept quiet but for once.
+ */
+static int
+quiet_begin(void)
+{
+	int			nestlevel = NewGUCNestLevel();
+
+	rtb_set_local("client_min_messages", "error");
+	return nestlevel;
+}
+
+static void
+quiet_end(int nestlevel)
+{
+	AtEOXact_GUC(true, nestlevel);
+}
 
 /* a position that the parser reports is one in this text */
 static void
@@ -58,6 +79,7 @@ rtb_script_parse(const char *text)
 {
 	ErrorContextCallback callback;
 	List	   *trees;
+	int			nestlevel = quiet_begin();
 
 	callback.callback = script_error_callback;
 	callback.arg = unconstify(char *, text);
@@ -65,6 +87,7 @@ rtb_script_parse(const char *text)
 	error_context_stack = &callback;
 	trees = raw_parser(text, RAW_PARSE_DEFAULT);
 	error_context_stack = callback.previous;
+	quiet_end(nestlevel);
 
 	if (trees == NIL)
 		ereport(ERROR,
@@ -72,6 +95,16 @@ rtb_script_parse(const char *text)
 				 errmsg("there is no statement in the text"),
 				 errhint("White space and comments alone do nothing: write at least one SQL statement.")));
 	return trees;
+}
+
+/*
+ * Have the server remark on a text that parses, as it would when it is run:
+ * NOTICE of names that are cut, WARNING of backslashes in strings.
+ */
+void
+rtb_script_remark(const char *text)
+{
+	(void) raw_parser(text, RAW_PARSE_DEFAULT);
 }
 
 /* an error about the text, not one of memory or stack? */
@@ -94,6 +127,7 @@ rtb_script_parses(const char *text)
 	MemoryContext context = AllocSetContextCreate(caller, "rtbench trial parse",
 												  ALLOCSET_DEFAULT_SIZES);
 	volatile bool parses = true;
+	int			nestlevel = quiet_begin();
 
 	MemoryContextSwitchTo(context);
 	PG_TRY();
@@ -108,6 +142,7 @@ rtb_script_parses(const char *text)
 		parses = false;
 	}
 	PG_END_TRY();
+	quiet_end(nestlevel);
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);
 	return parses;
@@ -141,6 +176,7 @@ rtb_script_tokens(const char *text, int *count)
 	RtbToken   *tokens;
 	int			room = 64;
 	int			n = 0;
+	int			nestlevel = quiet_begin();
 
 	callback.callback = script_error_callback;
 	callback.arg = unconstify(char *, text);
@@ -175,6 +211,7 @@ rtb_script_tokens(const char *text, int *count)
 
 	scanner_finish(scanner);
 	error_context_stack = callback.previous;
+	quiet_end(nestlevel);
 	*count = n;
 	return tokens;
 }

@@ -58,6 +58,7 @@ extern void rtb_script_check_parameter_name(const char *name);
 extern int	rtb_script_hint_known(List *known);
 
 /* refuse.c: error if a statement cannot run in a pass (VACUUM, COMMIT, COPY FROM STDIN ...) */
+extern void rtb_script_remark(const char *text);
 extern void rtb_script_refuse(const char *statement);
 /* error unless the text is one query that returns rows; what: its role, for the message */
 extern void rtb_script_require_query(const char *text, const char *what, bool may_write);

@@ -18,6 +18,7 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 
 #include "check.h"
 #include "own_sql.h"
@@ -49,6 +50,8 @@ rtb_session_open(const RtbSessionOptions *options, const RtbSessionSink *sink)
 	s->sink = *sink;
 	s->transport = options->own_transactions ? &rtb_spi_worker_transport
 		: &rtb_spi_caller_transport;
+	s->nest_level = GetCurrentTransactionNestLevel();
+	s->owner = CurrentResourceOwner;
 	GetUserIdAndSecContext(&s->userid, &s->sec_context);
 	s->caller_path = MemoryContextStrdup(cxt, namespace_search_path ? namespace_search_path : "");
 	return s;
@@ -98,7 +101,6 @@ new_point(RtbSession *s, const char *document)
 	point->arms = palloc0(sizeof(RtbArm *) * point->narms);
 	point->states = palloc0(sizeof(void *) * point->narms);
 	point->failed = palloc0(sizeof(bool) * point->narms);
-	point->elapsed_ns = palloc0(sizeof(int64) * point->narms);
 	foreach(lc, point->work->arms)
 	{
 		point->arms[n] = lfirst(lc);
@@ -210,7 +212,11 @@ rtb_session_leave(RtbSession *s)
 	{
 		rtb_fixture_drop(&point->fixture, s->transport);
 		if (!s->options.own_transactions)
+		{
 			RollbackAndReleaseCurrentSubTransaction();
+			/* what called is owned by a portal, not by the transaction itself */
+			CurrentResourceOwner = s->owner;
+		}
 	}
 	MemoryContextSwitchTo(old);
 	lfirst(list_nth_cell(s->points, place_of(s, point))) = NULL;
@@ -219,14 +225,23 @@ rtb_session_leave(RtbSession *s)
 }
 
 /*
- * rtb_session_abandon
- *		After an error: free the plans that would outlive the transaction.
+ * rtb_session_unwind
+ *		After an error in the caller's transaction: roll back to where the
+ *		session began, and free the plans that would outlive the transaction.
+ *
+ * The subtransactions of a point and of a pass are nobody else's to end: left
+ * open they would be taken for the caller's own.
  */
 void
-rtb_session_abandon(RtbSession *s)
+rtb_session_unwind(RtbSession *s)
 {
+	MemoryContext old = CurrentMemoryContext;
 	ListCell   *lc;
 
+	while (GetCurrentTransactionNestLevel() > s->nest_level)
+		RollbackAndReleaseCurrentSubTransaction();
+	MemoryContextSwitchTo(old);
+	CurrentResourceOwner = s->owner;
 	foreach(lc, s->points)
 	{
 		if (lfirst(lc) != NULL)
@@ -331,32 +346,33 @@ rtb_session_warm_up(RtbSession *s, int session, int arm)
 	}
 }
 
+/* one pass of a round, or after it */
+static void
+emit_round_pass(RtbSession *s, RtbPassRequest *rq, bool digested)
+{
+	RtbCheck   *check = digested ? rtb_check_create(s->at->cxt) : NULL;
+	RtbPass    *pass;
+
+	rq->check = check;
+	pass = rtb_session_pass(s, rq);
+	if (check != NULL && pass->sqlstate == NULL)
+		pass->digest = check->text;
+	if (rq->round > 0)
+		s->at->longest_ns = Max(s->at->longest_ns, pass->elapsed_ns);
+	rtb_session_emit(s, pass);
+}
+
 /*
  * Should the passes of this round be digested?  Where it costs little, every
  * session's last round is, so that a run that ends early is proven too.
  */
 static RtbPassKind
-settle_kind(const RtbSession *s, RtbPassKind kind, int64 elapsed_ns)
+settle_kind(const RtbSession *s, RtbPassKind asked)
 {
-	if (kind != RTB_PASS_LAST_IF_CHEAP)
-		return kind;
-	return s->at->check_ns <= Max(elapsed_ns / 10, RTB_CHEAP_DIGEST_NS)
+	if (asked != RTB_PASS_LAST_IF_CHEAP)
+		return asked;
+	return s->at->check_ns <= Max(s->at->longest_ns / 10, RTB_CHEAP_DIGEST_NS)
 		? RTB_PASS_LAST : RTB_PASS_TIMED;
-}
-
-/* what an arm returns, digested once more at the end */
-static void
-closing_pass(RtbSession *s, int session, int arm)
-{
-	RtbPassRequest rq = {.kind = RTB_PASS_CLOSING, .arm = arm, .session = session};
-	RtbPass    *pass;
-	RtbCheck   *check = rtb_check_create(s->at->cxt);
-
-	rq.check = check;
-	pass = rtb_session_pass(s, &rq);
-	if (pass->sqlstate == NULL)
-		pass->digest = check->text;
-	rtb_session_emit(s, pass);
 }
 
 /*
@@ -364,42 +380,37 @@ closing_pass(RtbSession *s, int session, int arm)
  *		One round: passes of the given kind in the given order, in which
  *		RTB_CONTROL stands for the baseline's second pass.  An arm that failed
  *		before, or fails now, is left out from then on.
+ *
+ * In the last round what the arms leave is digested after the clock stopped.
+ * Digesting rows that they return would be timed, so where these count every
+ * arm has an untimed pass for it after that round.
  */
 void
 rtb_session_round(RtbSession *s, RtbPassKind asked, int session, int round, int norder,
 				  const int *order)
 {
+	RtbPassKind kind = settle_kind(s, asked);
+	bool		last = kind == RTB_PASS_LAST;
+
 	for (int i = 0; i < norder; i++)
 	{
-		int			arm = order[i] == RTB_CONTROL ? s->options.baseline : order[i];
-		RtbPassKind kind = settle_kind(s, asked, s->at->elapsed_ns[arm]);
 		RtbPassRequest rq = {.kind = kind, .session = session, .round = round};
-		RtbPass    *pass;
-		RtbCheck   *check = NULL;
 
-		rq.arm = arm;
+		rq.arm = order[i] == RTB_CONTROL ? s->options.baseline : order[i];
 		rq.control = order[i] == RTB_CONTROL;
 		rq.position = i + 1;
 		if (s->at->failed[rq.arm])
 			continue;
 		if (kind == RTB_PASS_WARMUP)
-		{
 			rtb_session_warm_up(s, session, rq.arm);
-			continue;
-		}
-		/* digesting returned rows would be timed: an untimed pass does it */
-		if (kind == RTB_PASS_LAST && s->at->check_returned)
-			rq.kind = RTB_PASS_TIMED;
-		else if (kind == RTB_PASS_LAST)
-			check = rtb_check_create(s->at->cxt);
-		rq.check = check;
-		pass = rtb_session_pass(s, &rq);
-		if (check != NULL && pass->sqlstate == NULL)
-			pass->digest = check->text;
-		s->at->elapsed_ns[arm] = pass->elapsed_ns;
-		rtb_session_emit(s, pass);
-		if (kind == RTB_PASS_LAST && s->at->check_returned && !rq.control &&
-			pass->sqlstate == NULL)
-			closing_pass(s, session, rq.arm);
+		else
+			emit_round_pass(s, &rq, last && !s->at->check_returned);
+	}
+	for (int i = 0; last && s->at->check_returned && i < norder; i++)
+	{
+		RtbPassRequest rq = {.kind = RTB_PASS_CLOSING, .arm = order[i], .session = session};
+
+		if (order[i] != RTB_CONTROL && !s->at->failed[order[i]])
+			emit_round_pass(s, &rq, true);
 	}
 }

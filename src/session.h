@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "nodes/pg_list.h"
+#include "utils/resowner.h"
 
 #include "digest.h"
 #include "fixture.h"
@@ -43,7 +44,7 @@ typedef struct RtbSessionSink
 typedef struct RtbCheckPart
 {
 	const char *label;
-	const char *query;
+	bool		returned;		/* rows that the arm returned */
 	RtbDigest	digest;
 	Tuplestorestate *row_hashes;
 } RtbCheckPart;
@@ -70,14 +71,17 @@ typedef struct RtbPoint
 	RtbArm	  **arms;
 	void	  **states;			/* the transport's; NULL between visits */
 	bool	   *failed;
-	int64	   *elapsed_ns;		/* by arm: of its last timed pass here */
+	int64		longest_ns;		/* of a timed pass here */
 	RtbFixture	fixture;
 	List	   *written;		/* of RtbRelation *: union over all arms */
+	List	   *made;			/* of String: labels of tables that arms make */
 	List	   *vacuumed;		/* of RtbRelation *: what is cleaned before every pass */
 	bool		sequences_advanced;
 	RtbCheckMode check_mode;
 	bool		check_returned; /* returned rows too */
 	int			leaked_locks;	/* by the discovery pass that ran last */
+	int			leaked_statements;	/* prepared by it and not deallocated */
+	bool		catalogs_change;	/* by some arm */
 	bool		leaky;			/* some arm leaves session locks behind */
 	int64		check_ns;		/* what the dearest digest took */
 	bool		keeper;			/* this session keeps the fixture and drops it */
@@ -92,8 +96,12 @@ typedef struct RtbSession
 	Oid			userid;
 	int			sec_context;
 	char	   *caller_path;	/* search_path before any pass */
+	int			nest_level;		/* of the caller's transaction, and */
+	ResourceOwner owner;		/* its resource owner, before any pass */
+	SubTransactionId pass_subid;	/* in which the running pass began */
 	List	   *points;			/* of RtbPoint *, NULL where left */
 	RtbPoint   *at;				/* the one that passes run at */
+	bool		suggested;		/* a check query, at some point */
 } RtbSession;
 
 /* one pass, asked for */
@@ -129,7 +137,7 @@ extern void rtb_session_round(RtbSession *s, RtbPassKind kind, int session, int 
 							  int norder, const int *order);
 extern void rtb_session_leave(RtbSession *s);
 extern void rtb_session_close(RtbSession *s);
-extern void rtb_session_abandon(RtbSession *s);
+extern void rtb_session_unwind(RtbSession *s);
 
 /* pilot.c: the untimed passes at a point */
 extern void rtb_session_pilot(RtbSession *s);

@@ -453,16 +453,39 @@ rtb_host_close(RtbHost *host)
 }
 
 /*
+ * rtb_host_unwind
+ *		After an error: out of what the session began in this transaction, so
+ *		that statements can run in it again.
+ */
+void
+rtb_host_unwind(RtbHost *host)
+{
+	if (host->session != NULL)
+		rtb_session_unwind(host->session);
+}
+
+/*
  * rtb_host_abandon
- *		After an error: end the session, whatever it is doing.
+ *		After an error: end the session, whatever it is doing.  Does not throw; NULL
+ *		is allowed.
  */
 void
 rtb_host_abandon(RtbHost *host)
 {
-	if (host->worker == NULL)
-		rtb_session_abandon(host->session);
-	else
-		rtb_worker_stop(host->worker);
+	if (host == NULL)
+		return;
+	rtb_worker_stop(host->worker);
+	host->worker = NULL;
+}
+
+/*
+ * rtb_host_serves
+ *		Is this process one in which a session runs on behalf of another?
+ */
+bool
+rtb_host_serves(void)
+{
+	return rtb_in_worker();
 }
 
 /*
@@ -470,16 +493,21 @@ rtb_host_abandon(RtbHost *host)
  *		Have a worker write the run, because this transaction will be rolled
  *		back.  Returns its id, or 0 if that was not possible in a few seconds.
  *
- * For use in a PG_CATCH block: does not throw.
+ * After an error, which the caller of this has put aside, and
+ * rtb_host_unwind().  It is the session's worker that writes if it still
+ * reacts, else one of its own.  Throws if no worker can be had.
  */
 int64
 rtb_host_rescue(RtbHost *host, const RtbRun *run)
 {
 	StringInfoData buf;
 
-	host->answer = 0;
 	if (host->worker == NULL || !rtb_worker_cancel(host->worker))
-		return 0;
+	{
+		rtb_host_abandon(host);
+		host->worker = rtb_worker_start();
+	}
+	host->answer = 0;
 	initStringInfo(&buf);
 	rtb_run_write(&buf, run);
 	if (!rtb_worker_request_within(host->worker, REQUEST_KEEP, buf.data, buf.len,

@@ -25,8 +25,11 @@ extern void rtb_host_round(RtbHost *host, int64 pass_timeout_ms, RtbPassKind kin
 						   int session, int round, int norder, const int *order);
 extern void rtb_host_leave(RtbHost *host);
 extern void rtb_host_close(RtbHost *host);
-extern void rtb_host_abandon(RtbHost *host);
+extern bool rtb_host_serves(void);
 
+/* after an error */
+extern void rtb_host_unwind(RtbHost *host);
+extern void rtb_host_abandon(RtbHost *host);
 /* keep a run although the caller's transaction will be rolled back */
 extern int64 rtb_host_rescue(RtbHost *host, const RtbRun *run);
 

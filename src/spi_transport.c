@@ -35,6 +35,7 @@
 #include "pass.h"
 #include "probe.h"
 #include "row_binding.h"
+#include "script.h"
 #include "transport.h"
 
 /* rows a cursor hands over at once, as plpgsql's FOR loops take them */
@@ -74,6 +75,7 @@ typedef struct SpiArm
 static MemoryContext outer_cxt;
 static ResourceOwner outer_owner;
 static bool own_transactions;
+static bool limit_armed;
 
 static void run_step(SpiArm *arm, SpiStep *step, const RtbRow *row);
 
@@ -251,10 +253,12 @@ bind(SpiArm *arm, SpiStep *step, SpiStatement *st, const RtbRow *row, MemoryCont
 }
 
 static void
-check_result(int rc)
+check_result(int rc, const char *statement)
 {
 	if (rc >= 0)
 		return;
+	/* a generated text is looked at only now: that is work for outside the clock */
+	rtb_script_refuse(statement);
 	if (rc == SPI_ERROR_TRANSACTION)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TRANSACTION_TERMINATION),
@@ -275,14 +279,19 @@ static inline void
 message_begins(void)
 {
 	if (own_transactions && StatementTimeout > 0)
+	{
+		limit_armed = true;
 		enable_timeout_after(STATEMENT_TIMEOUT, StatementTimeout);
+	}
 }
 
 static inline void
 message_ends(void)
 {
-	if (own_transactions && StatementTimeout > 0)
+	/* the message itself may have changed the setting */
+	if (limit_armed)
 		disable_timeout(STATEMENT_TIMEOUT, false);
+	limit_armed = false;
 }
 
 /* how often a step's plan was generic so far; -1 of a step without a plan of its own */
@@ -337,7 +346,7 @@ run_statement(SpiArm *arm, SpiStep *step, const RtbRow *row)
 			prepare(arm, step, st, row, CURSOR_OPT_PARALLEL_OK);
 		options.params = bind(arm, step, st, row, row ? row->cxt : NULL);
 		options.dest = run->dest;
-		check_result(SPI_execute_plan_extended(st->plan, &options));
+		check_result(SPI_execute_plan_extended(st->plan, &options), st->text);
 	}
 	message_ends();
 	if (run->timers)
@@ -389,7 +398,7 @@ send_generated(SpiArm *arm, SpiStep *step, const RtbRow *row)
 		run->statement_no++;
 		options.dest = run->dest;
 		message_begins();
-		check_result(SPI_execute_extended(text, &options));
+		check_result(SPI_execute_extended(text, &options), text);
 		message_ends();
 		if (run->timers)
 			time_execution(arm, step, started, -1);
@@ -499,7 +508,7 @@ spi_sql(const char *statement)
 	SPIExecuteOptions options = {0};
 
 	options.dest = None_Receiver;
-	check_result(SPI_execute_extended(statement, &options));
+	check_result(SPI_execute_extended(statement, &options), statement);
 }
 
 /* deferred triggers fire before the clock stops: a rollback would drop them unfired */
@@ -520,7 +529,7 @@ spi_digest(const char *query, RtbDigest *digest, Tuplestorestate *row_hashes)
 
 	options.dest = rtb_digest_receiver(digest, row_hashes);
 	options.must_return_tuples = true;
-	check_result(SPI_execute_extended(query, &options));
+	check_result(SPI_execute_extended(query, &options), query);
 	options.dest->rDestroy(options.dest);
 }
 
@@ -545,7 +554,7 @@ worker_rollback(void)
 static void
 worker_after_error(void)
 {
-	disable_timeout(STATEMENT_TIMEOUT, false);
+	message_ends();
 	AbortOutOfAnyTransaction();
 }
 

@@ -415,12 +415,13 @@ rtb_sweep(PG_FUNCTION_ARGS)
 		refuse_null("scenario", "SELECT * FROM rtbench.scenarios; lists them.");
 	e->run = palloc0(sizeof(RtbRun));
 	e->scenario = rtb_scenario_load(name);
-	if (e->scenario->arm_names == NIL)
+	if (e->scenario->arm_documents == NIL)
 		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("scenario \"%s\" has no arms", name),
-				 errhint("Add one by rtbench.add_arm(%s, rtbench.arm(...)).", quote_literal_cstr(name))));
+				 errhint("Add some by rtbench.add_arm(scenario, rtbench.arm(...)).")));
 	points = points_arg(fcinfo, 1);
+	/* what is swept first: the parameter that was swept before may be given then */
 	swept = text_arg(fcinfo, 4);
 	if (swept != NULL || points != NIL)
 		rtb_scenario_set_points(e->scenario, swept, points);

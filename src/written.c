@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "compat.h"
 #include "written.h"
 
 #include "access/transam.h"
@@ -17,8 +18,9 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/rel.h"
+#include "utils/relcache.h"
 
 #include "own_sql.h"
 
@@ -49,6 +51,36 @@ rtb_written_locked(void)
 		oids = list_append_unique_oid(oids, relid);
 	}
 	return oids;
+}
+
+/*
+ * rtb_written_made
+ *		Of relations that are locked, the tables and materialized views that
+ *		this transaction made in the given subtransaction or later and that are
+ *		still there; temporary ones, which are a means, left out.
+ *
+ * No other transaction will ever see them, so that only the pass itself can
+ * tell what is in them.
+ */
+List *
+rtb_written_made(List *locked, SubTransactionId since)
+{
+	List	   *made = NIL;
+	ListCell   *lc;
+
+	foreach(lc, locked)
+	{
+		Relation	rel = RelationIdGetRelation(lfirst_oid(lc));
+
+		if (rel == NULL)
+			continue;			/* dropped again */
+		if (rel->rd_createSubid >= since &&
+			(rel->rd_rel->relkind == RELKIND_RELATION || rel->rd_rel->relkind == RELKIND_MATVIEW) &&
+			rel->rd_rel->relpersistence != RELPERSISTENCE_TEMP)
+			made = lappend_oid(made, RelationGetRelid(rel));
+		RelationClose(rel);
+	}
+	return made;
 }
 
 typedef struct AdvisoryLock
@@ -120,7 +152,7 @@ rtb_advisory_locks_release(List *before)
 
 		if (lock_in_list(before, lock))
 			continue;
-		while (LockHeldByMe(&lock->tag, lock->mode) &&
+		while (rtb_compat_lock_held_by_me(&lock->tag, lock->mode) &&
 			   LockRelease(&lock->tag, lock->mode, true))
 			CHECK_FOR_INTERRUPTS();
 		released++;
@@ -128,8 +160,34 @@ rtb_advisory_locks_release(List *before)
 	return released;
 }
 
-static ArrayType *
-oid_array(List *oids)
+/*
+ * rtb_advisory_locks_regain
+ *		Take session-level advisory locks that were held before and are no
+ *		more.  False if somebody else was quicker.
+ */
+bool
+rtb_advisory_locks_regain(List *before)
+{
+	bool		all = true;
+	ListCell   *lc;
+
+	foreach(lc, before)
+	{
+		AdvisoryLock *lock = lfirst(lc);
+
+		if (!LockHeldByMe(&lock->tag, lock->mode) &&
+			LockAcquire(&lock->tag, lock->mode, true, true) == LOCKACQUIRE_NOT_AVAIL)
+			all = false;
+	}
+	return all;
+}
+
+/*
+ * rtb_oid_array
+ *		A list of Oid as an SQL array, in the current memory context.
+ */
+ArrayType *
+rtb_oid_array(List *oids)
 {
 	Datum	   *elems = palloc(sizeof(Datum) * Max(list_length(oids), 1));
 	ListCell   *lc;
@@ -194,7 +252,7 @@ rtb_written_describe(List *oids, const char *scratch, List *ignore_columns)
 	int			nest;
 	uint64		n;
 
-	values[0] = PointerGetDatum(oid_array(oids));
+	values[0] = PointerGetDatum(rtb_oid_array(oids));
 	values[1] = CStringGetTextDatum(scratch ? scratch : "");
 	values[2] = PointerGetDatum(text_array(ignore_columns));
 	nest = rtb_own_begin();

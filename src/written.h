@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "nodes/pg_list.h"
+#include "utils/array.h"
 
 typedef struct RtbRelation
 {
@@ -26,10 +27,14 @@ typedef struct RtbRelation
 
 /* inside the pass, before it is rolled back: list of Oid */
 extern List *rtb_written_locked(void);
+/* those of them that are tables made since then, temporary ones apart */
+extern List *rtb_written_made(List *locked, SubTransactionId since);
 /* in a transaction, SPI connected: list of RtbRelation *, by label */
 extern List *rtb_written_describe(List *oids, const char *scratch, List *ignore_columns);
-/* advisory locks that this process holds; release those that an earlier list lacks */
+extern ArrayType *rtb_oid_array(List *oids);
+/* advisory locks that this process holds; back to those of an earlier list */
 extern List *rtb_advisory_locks(void);
 extern int	rtb_advisory_locks_release(List *before);
+extern bool rtb_advisory_locks_regain(List *before);
 
 #endif							/* RTB_WRITTEN_H */
