@@ -6,6 +6,7 @@ CREATE EXTENSION IF NOT EXISTS rtbench;
 \pset null null
 CREATE SCHEMA regress_rtb_caller;
 SET search_path = regress_rtb_caller;
+SELECT count(*) AS before FROM rtbench.runs WHERE transport = 'caller' \gset
 CREATE TABLE kept (a int);
 CREATE VIEW told AS
 SELECT (SELECT transport FROM rtbench.runs r WHERE r.run = p.run), arm, statements, rows,
@@ -28,13 +29,13 @@ INSERT INTO kept VALUES (1);
 SELECT good('worker'), good('caller');
 INSERT INTO kept VALUES (2);
 COMMIT;
-SELECT count(*) FROM rtbench.runs WHERE transport = 'caller';
+SELECT count(*) - :before AS more FROM rtbench.runs WHERE transport = 'caller';
 BEGIN;
 INSERT INTO kept VALUES (3);
 SELECT good('caller');
 SELECT * FROM told;
 ROLLBACK;
-SELECT count(*) FROM rtbench.runs WHERE transport = 'caller';
+SELECT count(*) - :before AS more FROM rtbench.runs WHERE transport = 'caller';
 TABLE kept;
 -- at every level of isolation
 BEGIN ISOLATION LEVEL REPEATABLE READ;

@@ -32,9 +32,8 @@ compare_passes(const ListCell *a, const ListCell *b)
 }
 
 /*
- * The passes of an arm at a point.  The baseline's second pass in a round is
- * one of its timed passes like the first: it must do the same work, and its
- * time is as good.
+ * The passes of an arm at a point.  The baseline's second passes of a round
+ * stand apart: they are for comparing the baseline with itself.
  */
 RtbCell *
 rtb_cell_collect(const RtbRun *run, bool has_point, int64 point, int arm)
@@ -63,10 +62,17 @@ rtb_cell_collect(const RtbRun *run, bool has_point, int64 point, int arm)
 		}
 		if (pass->digest)
 			cell->digested = lappend(cell->digested, pass);
-		if (is_timed(pass))
+		if (!is_timed(pass))
+			continue;
+		cell->measured = lappend(cell->measured, pass);
+		if (pass->control)
+			cell->control = lappend(cell->control, pass);
+		else
 			cell->timed = lappend(cell->timed, pass);
 	}
 	list_sort(cell->timed, compare_passes);
+	list_sort(cell->control, compare_passes);
+	list_sort(cell->measured, compare_passes);
 	return cell;
 }
 

@@ -20,8 +20,9 @@ typedef struct RtbCell
 	int			arm;
 	const RtbPass *first;		/* its very first pass, or NULL */
 	const RtbPass *failed;		/* the first pass that failed, or NULL */
-	List	   *timed;			/* of RtbPass *: those a verdict rests on, control passes
-								 * among them, in their order */
+	List	   *timed;			/* of RtbPass *: those a verdict rests on, in their order */
+	List	   *control;		/* the same of the baseline's second passes of a round */
+	List	   *measured;		/* both: all must do the same work */
 	List	   *digested;		/* of RtbPass *: those with a digest */
 	List	   *reasons;		/* of char *: why it is not comparable, NIL if it is */
 	List	   *notes;			/* of char *: what else was seen of its work */

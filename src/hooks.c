@@ -1,35 +1,19 @@
 /*
  * hooks.c
- *	  Counting what ran: statements, fired statements, rows, plannings, shapes.
+ *	  All hooks: they feed counting.c with what is started, run and finished.
  *
- * All hooks of rtbench.  They are installed by the first rtb_hooks_begin() of a
- * process and taken out again by rtb_hooks_end() if nobody has hooked in on top
- * of them meanwhile, so a session that counts nothing pays nothing.  Parallel
- * workers never begin, so nothing is installed there.
+ * They are installed by the first rtb_hooks_begin() of a process and taken out
+ * again by rtb_hooks_end() unless somebody has hooked in on top of them
+ * meanwhile, so a session that counts nothing pays nothing.  Parallel workers
+ * never begin, so nothing is installed there.
  *
- * Two things are kept about what runs:
+ * Where they can, the executor's hooks do their work before they pass the call
+ * on, so that nothing is left to do after it: an executor's calls nest deeper than
+ * the processor remembers return addresses, and each return more that it has to
+ * guess costs about as much as all counting.  This is also why there is no PG_TRY;
+ * counting.c can do without.
  *
- * An RtbExecution for each executor that was started while counting.  It hangs
- * on the executor's memory context by a reset callback, through which it is both
- * found and given back.  So it lives exactly as long as the executor, in
- * whatever order cursors are closed and whatever errors are caught: nothing
- * can go stale or pile up.
- *
- * A stack of RtbFrame, one for each run of an executor or utility statement that
- * is under way, in the stack frame of the hook that started it.  It tells under
- * what a statement was started.  PG_FINALLY takes a frame off however its
- * run ends, so no frame outlives its function.
- *
- * Statements are counted when they start, a utility when it ends, as only then
- * it is known that it was not a mere caller.  A SELECT that reads nothing itself,
- * SELECT f(), is counted too, and its count taken back when the first statement
- * starts under it.  A query of a loop takes its callers back as well: a DO block
- * with nothing but a loop is not one statement more than the loop.
- *
- * Memory: executions come from a pool in the context "rtbench executions", which
- * lasts for the process and grows only to the largest number of executors open
- * at one time.  Nothing else is allocated while counting but the texts of shapes
- * (see shape_tally.c).
+ * Memory: none of its own.
  */
 #include "postgres.h"
 
@@ -37,46 +21,13 @@
 #include "access/xact.h"
 #include "catalog/objectaccess.h"
 #include "executor/executor.h"
-#include "nodes/memnodes.h"
 #include "optimizer/planner.h"
-#include "tcop/pquery.h"
 #include "tcop/utility.h"
 #include "utils/fmgroids.h"
-#include "utils/fmgrprotos.h"
-#include "utils/memutils.h"
-#include "utils/portal.h"
 
 #include "compat.h"
+#include "counting.h"
 #include "hooks.h"
-#include "shape_tally.h"
-
-/* an executor started while counting */
-typedef struct RtbExecution
-{
-	MemoryContextCallback gone; /* its memory context is being deleted */
-	struct RtbExecution *next_free;
-	uint32		counting_id;	/* which counting it belongs to */
-	RtbKind		kind;
-	bool		counted;		/* false once taken back */
-	bool		caller;			/* would be a pure caller if a statement ran under it */
-	RtbShape   *shape;
-	int64		rows;
-} RtbExecution;
-
-/* a run under way of an executor or utility statement */
-typedef struct RtbFrame
-{
-	struct RtbFrame *parent;
-	RtbExecution *execution;	/* NULL of a utility, or an executor not counted */
-	NodeTag		utility;		/* T_Invalid of an executor */
-	int			depth;			/* of triggers */
-	bool		superseded;		/* a statement started under it at the same depth */
-	/* of a utility only */
-	uint32		counting_id;
-	int64		rows_before;	/* what rows[RTB_SENT] was */
-} RtbFrame;
-
-#define EXECUTIONS_PER_BLOCK	32
 
 /* previous values of the hooks */
 static ExecutorStart_hook_type previous_ExecutorStart = NULL;
@@ -86,283 +37,44 @@ static ProcessUtility_hook_type previous_ProcessUtility = NULL;
 static planner_hook_type previous_planner = NULL;
 static object_access_hook_type previous_object_access = NULL;
 
-static bool installed = false;
+/* which of them are in */
+static bool installed_ExecutorStart = false;
+static bool installed_ExecutorRun = false;
+static bool installed_ExecutorFinish = false;
+static bool installed_ProcessUtility = false;
+static bool installed_planner = false;
+static bool installed_object_access = false;
+
 static bool begun = false;		/* between begin and end */
 static bool counting = false;	/* begun and not paused */
 static bool driving = false;	/* a foreach step's driver is being opened */
-static uint32 counting_id = 0;
-
-static int64 started[RTB_KINDS];
-static int64 rows[RTB_KINDS];
-static RtbCounts seen;			/* all the rest that is counted or noted */
-static RtbFrame *top_frame = NULL;
+static void (*watcher) (const PlannedStmt *stmt) = NULL;
 
 /* the transaction as it was at the beginning */
 static int	first_nest_level;
 static bool had_xid;
 static bool had_top_xid;
 
-static MemoryContext execution_context = NULL;
-static RtbExecution *free_executions = NULL;
-
-static inline int
-trigger_depth(void)
-{
-	LOCAL_FCINFO(fcinfo, 0);
-
-	/* the only way to trigger.c's static MyTriggerDepth; it reads no argument */
-	return DatumGetInt32(pg_trigger_depth(fcinfo));
-}
-
-/* ----------------------------------------------------------------
- * Executions and frames
- * ---------------------------------------------------------------- */
-
-static void
-execution_gone(void *arg)
-{
-	RtbExecution *execution = arg;
-
-	execution->next_free = free_executions;
-	free_executions = execution;
-}
-
-static RtbExecution *
-new_execution(void)
-{
-	RtbExecution *execution;
-
-	if (unlikely(free_executions == NULL))
-	{
-		execution = MemoryContextAlloc(execution_context,
-									   sizeof(RtbExecution) * EXECUTIONS_PER_BLOCK);
-		for (int i = 0; i < EXECUTIONS_PER_BLOCK; i++)
-			execution_gone(&execution[i]);
-	}
-	execution = free_executions;
-	free_executions = execution->next_free;
-	return execution;
-}
-
-/*
- * What was noted of an executor when it started: NULL if it was not counted, or
- * in an earlier counting.
- */
-static inline RtbExecution *
-find_execution(const QueryDesc *query)
-{
-	MemoryContextCallback *callback = query->estate->es_query_cxt->reset_cbs;
-
-	for (; callback != NULL; callback = callback->next)
-	{
-		if (callback->func == execution_gone)
-		{
-			RtbExecution *execution = callback->arg;
-
-			return execution->counting_id == counting_id ? execution : NULL;
-		}
-	}
-	return NULL;
-}
-
 static inline void
-push_frame(RtbFrame *frame, RtbExecution *execution, NodeTag utility)
-{
-	frame->parent = top_frame;
-	frame->execution = execution;
-	frame->utility = utility;
-	frame->depth = trigger_depth();
-	frame->superseded = false;
-	top_frame = frame;
-}
-
-/*
- * A statement has started at this depth: whatever called it is no statement of
- * its own.  Frames above one that is superseded were seen to then.
- */
-static inline void
-supersede_callers(int depth)
-{
-	for (RtbFrame *frame = top_frame;
-		 frame != NULL && frame->depth == depth && !frame->superseded;
-		 frame = frame->parent)
-	{
-		RtbExecution *execution = frame->execution;
-
-		frame->superseded = true;
-		if (execution != NULL && execution->caller && execution->counted &&
-			execution->counting_id == counting_id)
-		{
-			started[execution->kind]--;
-			rows[execution->kind] -= execution->rows;
-			execution->shape->count--;
-			execution->counted = false;
-		}
-	}
-}
-
-/* ----------------------------------------------------------------
- * What a starting statement is
- * ---------------------------------------------------------------- */
-
-/*
- * Is this the query of a portal that is just being started?  Of the queries that
- * a portal can hold, PortalStart() starts only a plain SELECT.
- */
-static inline bool
-is_portal_start(const QueryDesc *query)
-{
-	return ActivePortal != NULL && ActivePortal->status == PORTAL_DEFINED &&
-		linitial(ActivePortal->stmts) == query->plannedstmt;
-}
-
-/*
- * A query that only feeds a loop: the driver of a foreach step, or one that a
- * procedural language opened as a cursor.  One that changes data does work.
- * Portals are also started for what the client sends (nothing is under way
- * then), and by DECLARE CURSOR and EXECUTE.
- */
-static bool
-is_loop_query(const QueryDesc *query, int depth)
-{
-	if (query->operation != CMD_SELECT || query->plannedstmt->hasModifyingCTE)
-		return false;
-	/* what fires on behalf of a driver that changes data feeds nothing */
-	if (driving && top_frame == NULL && depth == 0)
-		return true;
-	if (!is_portal_start(query))
-		return false;
-	if (top_frame == NULL || depth > top_frame->depth)
-		return depth > 0;
-	return top_frame->utility != T_DeclareCursorStmt &&
-		top_frame->utility != T_ExecuteStmt &&
-		top_frame->utility != T_CreateTableAsStmt;
-}
-
-/*
- * A SELECT without FROM, which does nothing but call.  A subquery that reads a
- * table puts that table in the range table, so such a SELECT is none.
- */
-static bool
-is_caller(const PlannedStmt *stmt)
-{
-	ListCell   *lc;
-
-	if (stmt->commandType != CMD_SELECT)
-		return false;
-	foreach(lc, stmt->rtable)
-	{
-		if (lfirst_node(RangeTblEntry, lc)->rtekind != RTE_RESULT)
-			return false;
-	}
-	return true;
-}
-
-/*
- * A statement of an SQL function: functions.c sends its result to a receiver of
- * its own and all else to none.  Nobody else sends a statement that was written
- * (and not added by a rule) to none but EXPLAIN and the start of a portal.
- */
-static bool
-is_sql_function(const QueryDesc *query, int depth)
-{
-	if (query->dest->mydest == DestSQLFunction)
-		return true;
-	return query->dest->mydest == DestNone && query->plannedstmt->canSetTag &&
-		top_frame != NULL && top_frame->depth == depth &&
-		(top_frame->utility == T_Invalid || top_frame->utility == T_CallStmt) &&
-		!is_portal_start(query);
-}
-
-static void
-count_execution(QueryDesc *query)
-{
-	const PlannedStmt *stmt = query->plannedstmt;
-	int			depth = trigger_depth();
-	bool		loop = is_loop_query(query, depth);
-	RtbKind		kind = (depth > 0 ? RTB_FIRED : RTB_SENT) + (loop ? 1 : 0);
-	RtbShape   *shape = rtb_shape_of_plan(kind, stmt);
-	RtbExecution *execution = new_execution();
-
-	/* nothing fails from here on */
-	execution->gone.func = execution_gone;
-	execution->gone.arg = execution;
-	execution->counting_id = counting_id;
-	execution->kind = kind;
-	execution->counted = true;
-	execution->caller = !loop && is_caller(stmt);
-	execution->shape = shape;
-	execution->rows = 0;
-	MemoryContextRegisterResetCallback(query->estate->es_query_cxt, &execution->gone);
-
-	supersede_callers(depth);
-	started[kind]++;
-	shape->count++;
-
-	if (stmt->parallelModeNeeded)
-		seen.parallel = true;
-	if (!stmt->canSetTag)
-		seen.rules = true;
-	if (is_sql_function(query, depth))
-		seen.sql_functions = true;
-}
-
-/*
- * What has to be known of a utility statement before it runs: its tree may be
- * gone afterwards.
- */
-static void
-note_utility(Node *statement)
-{
-	switch (nodeTag(statement))
-	{
-		case T_NotifyStmt:
-			seen.notifies = true;
-			break;
-		case T_TruncateStmt:
-			seen.truncates = true;
-			break;
-		case T_VacuumStmt:
-		case T_ReindexStmt:
-			seen.ddl = true;
-			break;
-		default:
-			if (GetCommandLogLevel(statement) == LOGSTMT_DDL)
-				seen.ddl = true;
-			break;
-	}
-}
-
-/*
- * A utility statement has ended, well or not.  It is counted unless an executor
- * statement was started for it, or others by it.  Cannot throw.
- */
-static void
-count_utility(const RtbFrame *frame, CommandTag tag)
-{
-	RtbKind		kind = frame->depth > 0 ? RTB_FIRED : RTB_SENT;
-
-	if (frame->superseded)
-		return;
-	supersede_callers(frame->depth);
-	started[kind]++;
-	rtb_shape_of_utility(kind, tag)->count++;
-}
-
-/* ----------------------------------------------------------------
- * The hooks
- * ---------------------------------------------------------------- */
-
-static void
-rtb_ExecutorStart(QueryDesc *query, int eflags)
+next_ExecutorStart(QueryDesc *query, int eflags)
 {
 	if (previous_ExecutorStart)
 		previous_ExecutorStart(query, eflags);
 	else
 		standard_ExecutorStart(query, eflags);
+}
 
-	if (counting && (eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
-		count_execution(query);
+static void
+rtb_ExecutorStart(QueryDesc *query, int eflags)
+{
+	bool		runs = counting && (eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0;
+	bool		kept = runs && rtb_counting_start(query, driving);
+
+	next_ExecutorStart(query, eflags);
+	if (kept)
+		rtb_counting_keep(query);
+	if (runs && watcher != NULL)
+		watcher(query->plannedstmt);
 }
 
 static inline void
@@ -374,35 +86,30 @@ next_ExecutorRun(RTB_EXECUTOR_RUN_PARAMS)
 		standard_ExecutorRun(RTB_EXECUTOR_RUN_ARGS);
 }
 
+/*
+ * A run whose end nothing else will show.
+ */
+static pg_noinline void
+run_and_return(RTB_EXECUTOR_RUN_PARAMS, RtbMark mark)
+{
+	next_ExecutorRun(RTB_EXECUTOR_RUN_ARGS);
+	rtb_counting_ran(mark, query);
+}
+
 static void
 rtb_ExecutorRun(RTB_EXECUTOR_RUN_PARAMS)
 {
-	RtbFrame	frame;
-	RtbExecution *execution;
+	if (counting)
+	{
+		RtbMark		mark = rtb_counting_mark();
 
-	if (!counting)
-	{
-		next_ExecutorRun(RTB_EXECUTOR_RUN_ARGS);
-		return;
+		if (!rtb_counting_run(query))
+		{
+			run_and_return(RTB_EXECUTOR_RUN_ARGS, mark);
+			return;
+		}
 	}
-
-	push_frame(&frame, find_execution(query), T_Invalid);
-	PG_TRY();
-	{
-		next_ExecutorRun(RTB_EXECUTOR_RUN_ARGS);
-	}
-	PG_FINALLY();
-	{
-		top_frame = frame.parent;
-	}
-	PG_END_TRY();
-
-	execution = frame.execution;
-	if (execution != NULL && execution->counted && execution->counting_id == counting_id)
-	{
-		execution->rows += query->estate->es_processed;
-		rows[execution->kind] += query->estate->es_processed;
-	}
+	next_ExecutorRun(RTB_EXECUTOR_RUN_ARGS);
 }
 
 static inline void
@@ -417,29 +124,31 @@ next_ExecutorFinish(QueryDesc *query)
 /*
  * Most of what runs here are AFTER triggers, which show by their depth.  Only
  * a data-modifying CTE that is run to its end here can start statements at the
- * same depth, for which a frame is needed.
+ * same depth, so only that counts as a run.
  */
+static pg_noinline void
+finish_and_return(QueryDesc *query)
+{
+	RtbMark		mark = rtb_counting_mark();
+
+	rtb_counting_run(query);
+	next_ExecutorFinish(query);
+	rtb_counting_back(mark);
+}
+
 static void
 rtb_ExecutorFinish(QueryDesc *query)
 {
-	RtbFrame	frame;
-
-	if (!counting || query->estate->es_auxmodifytables == NIL)
+	if (counting)
 	{
-		next_ExecutorFinish(query);
-		return;
+		rtb_counting_finish(query);
+		if (unlikely(query->estate->es_auxmodifytables != NIL))
+		{
+			finish_and_return(query);
+			return;
+		}
 	}
-
-	push_frame(&frame, find_execution(query), T_Invalid);
-	PG_TRY();
-	{
-		next_ExecutorFinish(query);
-	}
-	PG_FINALLY();
-	{
-		top_frame = frame.parent;
-	}
-	PG_END_TRY();
+	next_ExecutorFinish(query);
 }
 
 static inline void
@@ -458,50 +167,25 @@ rtb_ProcessUtility(PlannedStmt *pstmt, const char *source, bool read_only_tree,
 				   ProcessUtilityContext context, ParamListInfo params,
 				   QueryEnvironment *env, DestReceiver *dest, QueryCompletion *qc)
 {
-	RtbFrame	frame;
-	CommandTag	tag;
-	bool		copy_from;
-
-	/* a part of a statement that is counted as a whole */
-	if (!counting || context == PROCESS_UTILITY_SUBCOMMAND)
+	/* a part of a statement is counted with the whole */
+	if (counting && context != PROCESS_UTILITY_SUBCOMMAND)
 	{
+		RtbMark		mark = rtb_counting_mark();
+
+		rtb_counting_utility(pstmt->utilityStmt);
 		next_ProcessUtility(pstmt, source, read_only_tree, context, params, env, dest, qc);
+		if (begun)
+			rtb_counting_utility_done(mark, qc);
 		return;
 	}
-
-	note_utility(pstmt->utilityStmt);
-	tag = CreateCommandTag(pstmt->utilityStmt);
-	copy_from = IsA(pstmt->utilityStmt, CopyStmt) && ((CopyStmt *) pstmt->utilityStmt)->is_from;
-
-	push_frame(&frame, NULL, nodeTag(pstmt->utilityStmt));
-	frame.counting_id = counting_id;
-	frame.rows_before = rows[RTB_SENT];
-	PG_TRY();
-	{
-		next_ProcessUtility(pstmt, source, read_only_tree, context, params, env, dest, qc);
-	}
-	PG_FINALLY();
-	{
-		top_frame = frame.parent;
-		if (counting && frame.counting_id == counting_id)
-			count_utility(&frame, tag);
-	}
-	PG_END_TRY();
-
-	/*
-	 * Rows that went through an executor were counted there: those of CREATE
-	 * TABLE AS in one that was started for it, those of FETCH in the cursor's.
-	 */
-	if (counting && frame.counting_id == counting_id && frame.depth == 0 && qc != NULL &&
-		(copy_from || (!frame.superseded && rows[RTB_SENT] == frame.rows_before)))
-		rows[RTB_SENT] += qc->nprocessed;
+	next_ProcessUtility(pstmt, source, read_only_tree, context, params, env, dest, qc);
 }
 
 static PlannedStmt *
 rtb_planner(RTB_PLANNER_PARAMS)
 {
 	if (counting)
-		seen.plannings++;
+		rtb_noted.plannings++;
 	return previous_planner ? previous_planner(RTB_PLANNER_ARGS) : standard_planner(RTB_PLANNER_ARGS);
 }
 
@@ -512,7 +196,7 @@ static void
 rtb_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_id, void *arg)
 {
 	if (access == OAT_FUNCTION_EXECUTE && object_id == F_PG_NOTIFY && counting)
-		seen.notifies = true;
+		rtb_noted.notifies = true;
 	if (previous_object_access)
 		previous_object_access(access, class_id, object_id, sub_id, arg);
 }
@@ -523,59 +207,60 @@ rtb_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_
 static void
 rtb_subxact(SubXactEvent event, SubTransactionId mine, SubTransactionId parent, void *arg)
 {
-	if ((event == SUBXACT_EVENT_PRE_COMMIT_SUB || event == SUBXACT_EVENT_ABORT_SUB) &&
-		counting && GetCurrentTransactionNestLevel() > first_nest_level &&
+	if (!begun || (event != SUBXACT_EVENT_PRE_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB))
+		return;
+	if (counting && GetCurrentTransactionNestLevel() > first_nest_level &&
 		TransactionIdIsValid(GetCurrentTransactionIdIfAny()))
-		seen.xids++;
+		rtb_noted.xids++;
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		rtb_counting_undone(mine);
 }
+
+/*
+ * Put a hook in, or take it out again if nobody has hooked in on top of it: who
+ * did holds our function's address, so it must stay and only pass on.
+ */
+#define INSTALL(hook) \
+	do { \
+		if (!installed_##hook) \
+		{ \
+			previous_##hook = hook##_hook; \
+			hook##_hook = rtb_##hook; \
+			installed_##hook = true; \
+		} \
+	} while (0)
+
+#define UNINSTALL(hook) \
+	do { \
+		if (installed_##hook && hook##_hook == rtb_##hook) \
+		{ \
+			hook##_hook = previous_##hook; \
+			installed_##hook = false; \
+		} \
+	} while (0)
 
 static void
 install_hooks(void)
 {
-	if (installed)
-		return;
-
-	previous_ExecutorStart = ExecutorStart_hook;
-	previous_ExecutorRun = ExecutorRun_hook;
-	previous_ExecutorFinish = ExecutorFinish_hook;
-	previous_ProcessUtility = ProcessUtility_hook;
-	previous_planner = planner_hook;
-	previous_object_access = object_access_hook;
-
+	INSTALL(ExecutorStart);
+	INSTALL(ExecutorRun);
+	INSTALL(ExecutorFinish);
+	INSTALL(ProcessUtility);
+	INSTALL(planner);
+	INSTALL(object_access);
 	RegisterSubXactCallback(rtb_subxact, NULL);
-	ExecutorStart_hook = rtb_ExecutorStart;
-	ExecutorRun_hook = rtb_ExecutorRun;
-	ExecutorFinish_hook = rtb_ExecutorFinish;
-	ProcessUtility_hook = rtb_ProcessUtility;
-	planner_hook = rtb_planner;
-	object_access_hook = rtb_object_access;
-	installed = true;
 }
 
-/*
- * Somebody who hooked in after us holds our functions' addresses: then they must
- * stay where they are, and only pass on.
- */
 static void
 uninstall_hooks(void)
 {
-	if (!installed ||
-		ExecutorStart_hook != rtb_ExecutorStart ||
-		ExecutorRun_hook != rtb_ExecutorRun ||
-		ExecutorFinish_hook != rtb_ExecutorFinish ||
-		ProcessUtility_hook != rtb_ProcessUtility ||
-		planner_hook != rtb_planner ||
-		object_access_hook != rtb_object_access)
-		return;
-
-	ExecutorStart_hook = previous_ExecutorStart;
-	ExecutorRun_hook = previous_ExecutorRun;
-	ExecutorFinish_hook = previous_ExecutorFinish;
-	ProcessUtility_hook = previous_ProcessUtility;
-	planner_hook = previous_planner;
-	object_access_hook = previous_object_access;
+	UNINSTALL(ExecutorStart);
+	UNINSTALL(ExecutorRun);
+	UNINSTALL(ExecutorFinish);
+	UNINSTALL(ProcessUtility);
+	UNINSTALL(planner);
+	UNINSTALL(object_access);
 	UnregisterSubXactCallback(rtb_subxact, NULL);
-	installed = false;
 }
 
 /* ----------------------------------------------------------------
@@ -595,18 +280,8 @@ rtb_hooks_begin(void)
 				 errmsg("rtbench cannot be called from a statement that rtbench is measuring")));
 	Assert(!IsParallelWorker());
 
-	if (execution_context == NULL)
-		execution_context = AllocSetContextCreate(TopMemoryContext, "rtbench executions",
-												  ALLOCSET_DEFAULT_SIZES);
-	rtb_shapes_reset();
+	rtb_counting_reset();
 	install_hooks();
-
-	counting_id++;
-	memset(started, 0, sizeof(started));
-	memset(rows, 0, sizeof(rows));
-	memset(&seen, 0, sizeof(seen));
-	top_frame = NULL;
-	driving = false;
 
 	first_nest_level = GetCurrentTransactionNestLevel();
 	had_xid = TransactionIdIsValid(GetCurrentTransactionIdIfAny());
@@ -614,11 +289,12 @@ rtb_hooks_begin(void)
 
 	begun = true;
 	counting = true;
+	driving = false;
 }
 
 /*
  * Stop counting and hand over the results; throws nothing.  If nothing but
- * loops' queries ran, they are the statements.  Must be called at the level of
+ * loops' queries ran, they are the statements.  To be called at the level of
  * transaction where counting began.
  */
 void
@@ -628,24 +304,14 @@ rtb_hooks_end(RtbCounts *counts)
 
 	/* ids given to transactions that began before counting and have not ended */
 	if (!had_top_xid && TransactionIdIsValid(GetTopTransactionIdIfAny()))
-		seen.xids++;
+		rtb_noted.xids++;
 	if (GetCurrentTransactionNestLevel() > 1 && !had_xid &&
 		TransactionIdIsValid(GetCurrentTransactionIdIfAny()))
-		seen.xids++;
+		rtb_noted.xids++;
 
-	*counts = seen;
-	counts->statements = started[RTB_SENT];
-	counts->loop_queries = started[RTB_SENT_LOOP];
-	counts->rows = rows[RTB_SENT];
-	if (counts->statements == 0)
-	{
-		counts->statements = started[RTB_SENT_LOOP];
-		counts->loop_queries = 0;
-		counts->rows += rows[RTB_SENT_LOOP];
-	}
-	counts->fired = started[RTB_FIRED] > 0 ? started[RTB_FIRED] : started[RTB_FIRED_LOOP];
-
+	rtb_counting_totals(counts);
 	begun = counting = driving = false;
+	watcher = NULL;
 	uninstall_hooks();
 }
 
@@ -656,12 +322,21 @@ rtb_hooks_end(RtbCounts *counts)
 void
 rtb_hooks_abandon(void)
 {
+	if (!begun)
+		return;
 	begun = counting = driving = false;
-	top_frame = NULL;
-	memset(started, 0, sizeof(started));
-	if (execution_context != NULL)
-		rtb_shapes_reset();
+	watcher = NULL;
+	rtb_counting_reset();
 	uninstall_hooks();
+}
+
+/*
+ * Have every plan shown that starts, before it runs, until counting ends.
+ */
+void
+rtb_hooks_watch(void (*starts) (const PlannedStmt *stmt))
+{
+	watcher = starts;
 }
 
 /*
@@ -673,6 +348,7 @@ rtb_hooks_pause(void)
 {
 	bool		was_counting = counting;
 
+	rtb_counting_forget_waiting();
 	counting = false;
 	return was_counting;
 }
@@ -704,10 +380,5 @@ rtb_hooks_driver(bool driver)
 char *
 rtb_hooks_shapes(bool fired)
 {
-	RtbKind		kind = fired ? RTB_FIRED : RTB_SENT;
-
-	/* nothing but loops ran: their queries are the statements */
-	if (started[kind] == 0)
-		kind++;
-	return rtb_shapes_text(kind);
+	return rtb_shapes_text(rtb_counting_kind(fired));
 }

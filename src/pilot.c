@@ -21,6 +21,7 @@
 #include "utils/snapmgr.h"
 
 #include "check.h"
+#include "cleaning.h"
 #include "difference.h"
 #include "hooks.h"
 #include "own_sql.h"
@@ -31,8 +32,6 @@
 #include "step_timer.h"
 #include "written.h"
 
-/* on a user's tables VACUUM runs up to this size, unless asked for */
-#define RTB_VACUUM_LIMIT_BYTES	(INT64CONST(64) * 1024 * 1024)
 /* what a digest of the tables costs is measured on this many rows of each */
 #define RTB_FORECAST_ROWS	5000
 
@@ -50,7 +49,7 @@ typedef struct Pilot
 	bool		different;		/* arms differ in more than that */
 	RtbCounts  *counts;			/* by arm: of the discovery pass */
 	List	   *locked;			/* of Oid: union over all arms */
-	bool		wrote;			/* some arm got a transaction id */
+	bool		wrote;			/* some arm's pass got a transaction id */
 } Pilot;
 
 /* ---- discovery ---- */
@@ -71,7 +70,7 @@ note_counts(RtbSession *s, int arm, const RtbCounts *c)
 						 "TRUNCATE: removing and syncing files at commit is not measured, the time is a lower bound; triggers on DELETE do not fire; its ACCESS EXCLUSIVE lock keeps readers out until the transaction ends");
 	if (c->ddl)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm,
-						 "changes the catalogs: dead catalog rows of rolled-back passes stay");
+						 "changes the catalogs: dead catalog rows of rolled-back passes stay, and work on files at commit is not measured");
 }
 
 /* what stays in the session when the transaction is gone; of a failed arm too */
@@ -87,37 +86,6 @@ note_leaks(RtbSession *s, int arm)
 						 "side effect: %d prepared statement%s the transaction (dropped by rtbench after each pass)",
 						 s->at->leaked_statements,
 						 s->at->leaked_statements == 1 ? " outlives" : "s outlive");
-}
-
-static void
-discover(Pilot *p)
-{
-	RtbSession *s = p->s;
-
-	for (int i = 0; i < s->at->narms; i++)
-	{
-		RtbPassRequest rq = {.kind = RTB_PASS_DISCOVERY, .arm = i, .session = 1};
-		List	   *locked = NIL;
-		MemoryContext old;
-
-		rq.locked = &locked;
-		rq.counts = &p->counts[i];
-		s->at->leaked_locks = 0;
-		s->at->leaked_statements = 0;
-		rtb_session_emit(s, rtb_session_pass(s, &rq));
-		note_leaks(s, i);
-		if (s->at->failed[i])
-			continue;
-		note_counts(s, i, rq.counts);
-		if (rtb_session_keeps_plans(s, i))
-			rtb_session_find(s, RTB_FOUND_NOTE, i,
-							 "plans kept from earlier passes: parsing and planning of these statements are not measured");
-		p->wrote |= rq.counts->xids > 0;
-		s->at->catalogs_change |= rq.counts->ddl || s->at->made != NIL;
-		old = MemoryContextSwitchTo(s->at->cxt);
-		p->locked = list_concat_unique_oid(p->locked, locked);
-		MemoryContextSwitchTo(old);
-	}
 }
 
 /* run body in a transaction with SPI connected, wherever this session runs */
@@ -145,6 +113,44 @@ describe_written(Pilot *p)
 		RtbRelation *rel = lfirst(lc);
 
 		rel->scratch |= list_member_oid(s->at->fixture.relations, rel->relid);
+	}
+	rtb_cleaning_sizes(s);
+}
+
+static void
+discover(Pilot *p)
+{
+	RtbSession *s = p->s;
+
+	for (int i = 0; i < s->at->narms; i++)
+	{
+		RtbPassRequest rq = {.kind = RTB_PASS_DISCOVERY, .arm = i, .session = 1};
+		List	   *locked = NIL;
+		bool		wrote = false;
+		MemoryContext old;
+
+		rq.locked = &locked;
+		rq.counts = &p->counts[i];
+		rq.wrote = &wrote;
+		s->at->leaked_locks = 0;
+		s->at->leaked_statements = 0;
+		rtb_session_emit(s, rtb_session_pass(s, &rq));
+		note_leaks(s, i);
+		if (s->at->failed[i])
+			continue;
+		note_counts(s, i, rq.counts);
+		if (rtb_session_keeps_plans(s, i))
+			rtb_session_find(s, RTB_FOUND_NOTE, i,
+							 "plans kept from earlier passes: parsing and planning of these statements are not measured");
+		p->wrote |= wrote;
+		s->at->catalogs_change |= rq.counts->ddl || s->at->made != NIL;
+		old = MemoryContextSwitchTo(s->at->cxt);
+		p->locked = list_concat_unique_oid(p->locked, locked);
+		MemoryContextSwitchTo(old);
+		in_transaction(s, describe_written, p);
+		/* so that the next arm does not begin with what this one left */
+		if (p->wrote)
+			rtb_cleaning_choose(s, false);
 	}
 }
 
@@ -211,94 +217,6 @@ choose_check(Pilot *p)
 	if (s->at->check_returned)
 		appendStringInfo(&checked, "%sreturned rows", checked.len ? ", " : "");
 	rtb_session_find(s, RTB_FOUND_CHECKED, -1, "%s", checked.data);
-}
-
-/* ---- what is cleaned before every pass ---- */
-
-static void
-choose_cleaning(Pilot *p)
-{
-	RtbSession *s = p->s;
-	int64		bytes = 0;
-	bool		users = false;
-	ListCell   *lc;
-
-	if (!p->wrote)
-		return;
-	if (!s->options.own_transactions)
-	{
-		rtb_session_find(s, RTB_FOUND_NOTE, -1,
-						 "dead rows of earlier passes stay: no VACUUM inside the caller's transaction");
-		return;
-	}
-	foreach(lc, s->at->written)
-	{
-		const RtbRelation *rel = lfirst(lc);
-
-		if (rel->relkind != RELKIND_RELATION && rel->relkind != RELKIND_MATVIEW)
-			continue;
-		users |= !rel->scratch;
-		bytes += rel->scratch ? 0 : rel->bytes;
-	}
-	if (s->options.vacuum == 0 ||
-		(s->options.vacuum < 0 && bytes > RTB_VACUUM_LIMIT_BYTES))
-	{
-		if (users || s->options.vacuum == 0)
-			rtb_session_find(s, RTB_FOUND_NOTE, -1,
-							 "not vacuumed between passes (%s): dead rows of earlier passes stay",
-							 s->options.vacuum == 0 ? "vacuum => false" : "above 64 MB; vacuum => true asks for it");
-	}
-	foreach(lc, s->at->written)
-	{
-		RtbRelation *rel = lfirst(lc);
-		MemoryContext old;
-
-		if (rel->relkind != RELKIND_RELATION && rel->relkind != RELKIND_MATVIEW)
-			continue;
-		if (s->options.vacuum == 0 ||
-			(!rel->scratch && s->options.vacuum < 0 && bytes > RTB_VACUUM_LIMIT_BYTES))
-			continue;
-		if (!rel->owned)
-		{
-			rtb_session_find(s, RTB_FOUND_NOTE, -1,
-							 "%s is not vacuumed between passes: the role does not own it", rel->label);
-			continue;
-		}
-		old = MemoryContextSwitchTo(s->at->cxt);
-		s->at->vacuumed = lappend(s->at->vacuumed, rel);
-		MemoryContextSwitchTo(old);
-	}
-}
-
-/* on tables of the user, he is told before the timed passes begin */
-static void
-tell_user(Pilot *p)
-{
-	RtbSession *s = p->s;
-	StringInfoData buf;
-	ListCell   *lc;
-	int			passes = s->at->narms * (2 + s->options.rounds);
-
-	initStringInfo(&buf);
-	foreach(lc, s->at->written)
-	{
-		const RtbRelation *rel = lfirst(lc);
-
-		if (rel->scratch || (rel->relkind != RELKIND_RELATION && rel->relkind != RELKIND_MATVIEW))
-			continue;
-		appendStringInfo(&buf, "%s%s, " INT64_FORMAT " kB, %s", buf.len ? "\n" : "",
-						 rel->label, rel->bytes / 1024,
-						 list_member_ptr(s->at->vacuumed, rel) ? "vacuumed before every pass"
-						 : "not vacuumed");
-	}
-	if (buf.len == 0)
-		return;
-	ereport(NOTICE,
-			(errmsg_plural("%d more pass will write tables outside a scratch schema and be rolled back",
-						   "%d more passes will write tables outside a scratch schema and be rolled back",
-						   passes, passes),
-			 errdetail("%s", buf.data),
-			 errhint("Each pass holds the locks of its statements until it is rolled back.")));
 }
 
 /* ---- the cost of digesting ---- */
@@ -407,7 +325,7 @@ digested_pass(Pilot *p, int arm, RtbStepTimer *timers, bool with_row_hashes, boo
 	{
 		p->moves[arm] = moves;
 		/* what was not digested is not there: the judge must not take it for equal */
-		if (rq.check->parts != NIL || s->at->made != NIL || s->at->check_mode != RTB_CHECK_TABLES)
+		if (rq.check->parts != NIL || s->at->catalogs_change || s->at->check_mode != RTB_CHECK_TABLES)
 			pass->digest = rq.check->text;
 	}
 	if (emit || pass->sqlstate != NULL)
@@ -659,10 +577,10 @@ rtb_session_pilot(RtbSession *s)
 	p->unstable = palloc0(sizeof(List *) * s->at->narms);
 	p->counts = palloc0(sizeof(RtbCounts) * s->at->narms);
 	discover(p);
-	in_transaction(s, describe_written, p);
 	choose_check(p);
-	choose_cleaning(p);
-	tell_user(p);
+	if (p->wrote)
+		rtb_cleaning_choose(s, true);
+	rtb_cleaning_announce(s);
 	in_transaction(s, forecast_digests, p);
 	digest_arms(p);
 	compare_arms(p);

@@ -3,16 +3,15 @@
  *	  A plan tree as one line, and its fingerprint.
  *
  * The fingerprint is cheap enough to be taken of every statement executed; the
- * text is for people and made once per fingerprint.  Equal fingerprints have
- * equal texts: whatever the text shows is in object_of(), label_of() and
- * variant_of(), and the fingerprint takes in all three.  The reverse does not
- * hold, as a temporary table made anew has another OID and the same name.
+ * text is for people and made once per fingerprint.  Both are made from the same
+ * facts about a node, so equal fingerprints have equal texts.  The reverse does
+ * not hold, as a temporary table made anew has another OID and the same name.
  *
  * What is described is the plan, so partitions that are only pruned when it
  * runs are in it.
  *
  * Memory: fingerprints allocate nothing; a text is built in the current
- * context, with its scraps.
+ * context, and leaves scraps there.
  */
 #include "postgres.h"
 
@@ -52,155 +51,160 @@ mix_string(uint64 hash, const char *string)
 }
 
 /*
- * The relation, index or function that a node works on, or InvalidOid.
+ * The relation that a scan or modification is of, or InvalidOid: a join pushed
+ * down to a foreign server is of no single one.
+ */
+static inline Oid
+relation_of(Index relation, const PlannedStmt *stmt)
+{
+	const RangeTblEntry *rte;
+
+	if (relation == 0)
+		return InvalidOid;
+	rte = rt_fetch(relation, stmt->rtable);
+	return rte->rtekind == RTE_RELATION ? rte->relid : InvalidOid;
+}
+
+/*
+ * A function scan's function, or InvalidOid: there may be several, and the
+ * optimizer may have put something else in its place.
  */
 static Oid
-object_of(const Plan *plan, const PlannedStmt *stmt)
+function_of(const FunctionScan *scan)
 {
-	Index		relation;
+	Node	   *call;
+
+	if (list_length(scan->functions) != 1)
+		return InvalidOid;
+	call = ((RangeTblFunction *) linitial(scan->functions))->funcexpr;
+	return IsA(call, FuncExpr) ? ((FuncExpr *) call)->funcid : InvalidOid;
+}
+
+/*
+ * What a node's text is made from, beside its tag, its two flags and the
+ * children on its left and right.
+ */
+typedef struct NodeFacts
+{
+	Oid			object;			/* index, relation or function, or InvalidOid */
+	uint32		variant;		/* tells nodes of one kind apart, below 2^12 */
+	const char *label;			/* the query's own name of what is worked on, or NULL */
+	Plan	   *child;			/* a child kept apart, or NULL */
+	List	   *branches;		/* the children kept in a list */
+} NodeFacts;
+
+static inline NodeFacts
+facts_of(const Plan *plan, const PlannedStmt *stmt)
+{
+	NodeFacts	facts = {InvalidOid, 0, NULL, NULL, NIL};
 
 	switch (nodeTag(plan))
 	{
 		case T_IndexScan:
-			return ((const IndexScan *) plan)->indexid;
+			facts.object = ((const IndexScan *) plan)->indexid;
+			facts.variant = ((const IndexScan *) plan)->indexorderdir == BackwardScanDirection;
+			break;
 		case T_IndexOnlyScan:
-			return ((const IndexOnlyScan *) plan)->indexid;
+			facts.object = ((const IndexOnlyScan *) plan)->indexid;
+			facts.variant = ((const IndexOnlyScan *) plan)->indexorderdir == BackwardScanDirection;
+			break;
 		case T_BitmapIndexScan:
-			return ((const BitmapIndexScan *) plan)->indexid;
+			facts.object = ((const BitmapIndexScan *) plan)->indexid;
+			break;
 		case T_ModifyTable:
-			relation = ((const ModifyTable *) plan)->nominalRelation;
+			facts.object = relation_of(((const ModifyTable *) plan)->nominalRelation, stmt);
+			facts.variant = ((const ModifyTable *) plan)->operation;
 			break;
 		case T_SeqScan:
 		case T_SampleScan:
 		case T_BitmapHeapScan:
 		case T_TidScan:
 		case T_TidRangeScan:
+			facts.object = relation_of(((const Scan *) plan)->scanrelid, stmt);
+			break;
 		case T_ForeignScan:
+			facts.object = relation_of(((const Scan *) plan)->scanrelid, stmt);
+			facts.variant = ((const ForeignScan *) plan)->operation;
+			break;
 		case T_CustomScan:
-			relation = ((const Scan *) plan)->scanrelid;
+			facts.object = relation_of(((const Scan *) plan)->scanrelid, stmt);
+			facts.label = ((const CustomScan *) plan)->methods->CustomName;
+			facts.branches = ((const CustomScan *) plan)->custom_plans;
 			break;
 		case T_FunctionScan:
-			{
-				List	   *functions = ((const FunctionScan *) plan)->functions;
-				Node	   *call;
-
-				/* the optimizer may have put something else in its place */
-				if (list_length(functions) != 1)
-					return InvalidOid;
-				call = ((RangeTblFunction *) linitial(functions))->funcexpr;
-				return IsA(call, FuncExpr) ? ((FuncExpr *) call)->funcid : InvalidOid;
-			}
-		default:
-			return InvalidOid;
-	}
-
-	/* a join pushed down to a foreign server is of no single relation */
-	if (relation == 0 || rt_fetch(relation, stmt->rtable)->rtekind != RTE_RELATION)
-		return InvalidOid;
-	return rt_fetch(relation, stmt->rtable)->relid;
-}
-
-/*
- * The name that the query itself gives to what a node works on, or NULL.
- */
-static const char *
-label_of(const Plan *plan, const PlannedStmt *stmt)
-{
-	switch (nodeTag(plan))
-	{
+			facts.object = function_of((const FunctionScan *) plan);
+			break;
 		case T_CteScan:
 		case T_WorkTableScan:
-			return rt_fetch(((const Scan *) plan)->scanrelid, stmt->rtable)->ctename;
+			facts.label = rt_fetch(((const Scan *) plan)->scanrelid, stmt->rtable)->ctename;
+			break;
 		case T_NamedTuplestoreScan:
-			return rt_fetch(((const Scan *) plan)->scanrelid, stmt->rtable)->enrname;
+			facts.label = rt_fetch(((const Scan *) plan)->scanrelid, stmt->rtable)->enrname;
+			break;
 		case T_SubqueryScan:
-			return rt_fetch(((const Scan *) plan)->scanrelid, stmt->rtable)->eref->aliasname;
-		case T_CustomScan:
-			return ((const CustomScan *) plan)->methods->CustomName;
-		default:
-			return NULL;
-	}
-}
-
-/*
- * What else tells nodes of one kind apart in EXPLAIN, as a small number.
- */
-static uint32
-variant_of(const Plan *plan)
-{
-	switch (nodeTag(plan))
-	{
-		case T_ModifyTable:
-			return ((const ModifyTable *) plan)->operation;
-		case T_ForeignScan:
-			return ((const ForeignScan *) plan)->operation;
-		case T_IndexScan:
-			return ((const IndexScan *) plan)->indexorderdir == BackwardScanDirection;
-		case T_IndexOnlyScan:
-			return ((const IndexOnlyScan *) plan)->indexorderdir == BackwardScanDirection;
+			facts.label = rt_fetch(((const Scan *) plan)->scanrelid, stmt->rtable)->eref->aliasname;
+			facts.child = ((const SubqueryScan *) plan)->subplan;
+			break;
 		case T_NestLoop:
 		case T_MergeJoin:
 		case T_HashJoin:
-			return ((const Join *) plan)->jointype;
+			facts.variant = ((const Join *) plan)->jointype;
+			break;
 		case T_Agg:
-			return ((const Agg *) plan)->aggstrategy | ((const Agg *) plan)->aggsplit << 8;
+			facts.variant = ((const Agg *) plan)->aggstrategy | ((const Agg *) plan)->aggsplit << 4;
+			break;
 		case T_SetOp:
-			return ((const SetOp *) plan)->strategy | ((const SetOp *) plan)->cmd << 8;
+			facts.variant = ((const SetOp *) plan)->strategy | ((const SetOp *) plan)->cmd << 4;
+			break;
+		case T_Append:
+			facts.branches = ((const Append *) plan)->appendplans;
+			break;
+		case T_MergeAppend:
+			facts.branches = ((const MergeAppend *) plan)->mergeplans;
+			break;
+		case T_BitmapAnd:
+			facts.branches = ((const BitmapAnd *) plan)->bitmapplans;
+			break;
+		case T_BitmapOr:
+			facts.branches = ((const BitmapOr *) plan)->bitmapplans;
+			break;
 		default:
-			return 0;
+			break;
 	}
+	return facts;
 }
 
 /*
- * The children that a node keeps in a list, or NIL.
+ * Nodes in the order of the text.  Each says how many children it has, so no two
+ * trees give the same sequence.  The stack is deep enough: the executor has just
+ * been through the same tree, with more in every frame.
  */
-static List *
-branches_of(const Plan *plan)
-{
-	switch (nodeTag(plan))
-	{
-		case T_Append:
-			return ((const Append *) plan)->appendplans;
-		case T_MergeAppend:
-			return ((const MergeAppend *) plan)->mergeplans;
-		case T_BitmapAnd:
-			return ((const BitmapAnd *) plan)->bitmapplans;
-		case T_BitmapOr:
-			return ((const BitmapOr *) plan)->bitmapplans;
-		case T_CustomScan:
-			return ((const CustomScan *) plan)->custom_plans;
-		default:
-			return NIL;
-	}
-}
-
 static uint64
 mix_node(uint64 hash, const Plan *plan, const PlannedStmt *stmt)
 {
-	const char *label;
+	NodeFacts	facts = facts_of(plan, stmt);
 	ListCell   *lc;
 
-	check_stack_depth();
-
-	hash = mix(hash, (uint64) nodeTag(plan) << 32 | variant_of(plan) << 2 |
-			   (plan->parallel_aware ? 2 : 0) | (plan->async_capable ? 1 : 0));
-	hash = mix(hash, object_of(plan, stmt));
-	label = label_of(plan, stmt);
-	if (label != NULL)
-		hash = mix_string(hash, label);
+	hash = mix(hash, (uint64) nodeTag(plan) << 48 | (uint64) facts.variant << 36 |
+			   (uint64) plan->parallel_aware << 35 | (uint64) plan->async_capable << 34 |
+			   (uint64) (outerPlan(plan) != NULL) << 33 |
+			   (uint64) (innerPlan(plan) != NULL) << 32 | facts.object);
+	if (facts.label != NULL)
+		hash = mix_string(hash, facts.label);
 	foreach(lc, plan->initPlan)
-		hash = mix(hash, ((SubPlan *) lfirst(lc))->plan_id);
+		hash = mix(hash, lfirst_node(SubPlan, lc)->plan_id);
 
-	/* children; the numbers tell an outer one from an inner one */
 	if (outerPlan(plan) != NULL)
-		hash = mix_node(mix(hash, 1), outerPlan(plan), stmt);
+		hash = mix_node(hash, outerPlan(plan), stmt);
 	if (innerPlan(plan) != NULL)
-		hash = mix_node(mix(hash, 2), innerPlan(plan), stmt);
-	if (IsA(plan, SubqueryScan))
-		hash = mix_node(mix(hash, 3), ((const SubqueryScan *) plan)->subplan, stmt);
-	foreach(lc, branches_of(plan))
-		hash = mix_node(mix(hash, 4), (Plan *) lfirst(lc), stmt);
-	return mix(hash, 5);
+		hash = mix_node(hash, innerPlan(plan), stmt);
+	if (facts.child != NULL)
+		hash = mix_node(hash, facts.child, stmt);
+	if (facts.branches != NIL)
+		hash = mix(hash, list_length(facts.branches));
+	foreach(lc, facts.branches)
+		hash = mix_node(hash, lfirst(lc), stmt);
+	return hash;
 }
 
 /*
@@ -217,7 +221,7 @@ rtb_plan_fingerprint(const PlannedStmt *stmt)
 	{
 		/* a subplan that turned out to be unused is NULL */
 		if (lfirst(lc) != NULL)
-			hash = mix_node(mix(hash, foreach_current_index(lc) + 6), (Plan *) lfirst(lc), stmt);
+			hash = mix_node(mix(hash, foreach_current_index(lc)), lfirst(lc), stmt);
 	}
 	return hash;
 }
@@ -301,88 +305,62 @@ append_setop_name(StringInfo out, const SetOp *setop)
 /*
  * The names of nodes that have but one.
  */
+static const struct
+{
+	NodeTag		tag;
+	const char *name;
+}			plain_names[] =
+{
+	{T_Result, "Result"},
+	{T_ProjectSet, "ProjectSet"},
+	{T_Append, "Append"},
+	{T_MergeAppend, "Merge Append"},
+	{T_RecursiveUnion, "Recursive Union"},
+	{T_BitmapAnd, "BitmapAnd"},
+	{T_BitmapOr, "BitmapOr"},
+	{T_SeqScan, "Seq Scan"},
+	{T_SampleScan, "Sample Scan"},
+	{T_Gather, "Gather"},
+	{T_GatherMerge, "Gather Merge"},
+	{T_IndexScan, "Index Scan"},
+	{T_IndexOnlyScan, "Index Only Scan"},
+	{T_BitmapIndexScan, "Bitmap Index Scan"},
+	{T_BitmapHeapScan, "Bitmap Heap Scan"},
+	{T_TidScan, "Tid Scan"},
+	{T_TidRangeScan, "Tid Range Scan"},
+	{T_SubqueryScan, "Subquery Scan"},
+	{T_FunctionScan, "Function Scan"},
+	{T_TableFuncScan, "Table Function Scan"},
+	{T_ValuesScan, "Values Scan"},
+	{T_CteScan, "CTE Scan"},
+	{T_NamedTuplestoreScan, "Named Tuplestore Scan"},
+	{T_WorkTableScan, "WorkTable Scan"},
+	{T_CustomScan, "Custom Scan"},
+	{T_Material, "Materialize"},
+	{T_Memoize, "Memoize"},
+	{T_Sort, "Sort"},
+	{T_IncrementalSort, "Incremental Sort"},
+	{T_Group, "Group"},
+	{T_WindowAgg, "WindowAgg"},
+	{T_Unique, "Unique"},
+	{T_LockRows, "LockRows"},
+	{T_Limit, "Limit"},
+	{T_Hash, "Hash"}
+};
+
 static const char *
 plain_name(NodeTag tag)
 {
-	switch (tag)
+	for (int i = 0; i < lengthof(plain_names); i++)
 	{
-		case T_Result:
-			return "Result";
-		case T_ProjectSet:
-			return "ProjectSet";
-		case T_Append:
-			return "Append";
-		case T_MergeAppend:
-			return "Merge Append";
-		case T_RecursiveUnion:
-			return "Recursive Union";
-		case T_BitmapAnd:
-			return "BitmapAnd";
-		case T_BitmapOr:
-			return "BitmapOr";
-		case T_SeqScan:
-			return "Seq Scan";
-		case T_SampleScan:
-			return "Sample Scan";
-		case T_Gather:
-			return "Gather";
-		case T_GatherMerge:
-			return "Gather Merge";
-		case T_IndexScan:
-			return "Index Scan";
-		case T_IndexOnlyScan:
-			return "Index Only Scan";
-		case T_BitmapIndexScan:
-			return "Bitmap Index Scan";
-		case T_BitmapHeapScan:
-			return "Bitmap Heap Scan";
-		case T_TidScan:
-			return "Tid Scan";
-		case T_TidRangeScan:
-			return "Tid Range Scan";
-		case T_SubqueryScan:
-			return "Subquery Scan";
-		case T_FunctionScan:
-			return "Function Scan";
-		case T_TableFuncScan:
-			return "Table Function Scan";
-		case T_ValuesScan:
-			return "Values Scan";
-		case T_CteScan:
-			return "CTE Scan";
-		case T_NamedTuplestoreScan:
-			return "Named Tuplestore Scan";
-		case T_WorkTableScan:
-			return "WorkTable Scan";
-		case T_CustomScan:
-			return "Custom Scan";
-		case T_Material:
-			return "Materialize";
-		case T_Memoize:
-			return "Memoize";
-		case T_Sort:
-			return "Sort";
-		case T_IncrementalSort:
-			return "Incremental Sort";
-		case T_Group:
-			return "Group";
-		case T_WindowAgg:
-			return "WindowAgg";
-		case T_Unique:
-			return "Unique";
-		case T_LockRows:
-			return "LockRows";
-		case T_Limit:
-			return "Limit";
-		case T_Hash:
-			return "Hash";
-		default:
-			return "???";
+		if (plain_names[i].tag == tag)
+			return plain_names[i].name;
 	}
+	return "???";
 }
 
 static void
-append_node_name(StringInfo out, const Plan *plan)
+append_node_name(StringInfo out, const Plan *plan, uint32 variant)
 {
 	if (plan->parallel_aware)
 		appendStringInfoString(out, "Parallel ");
@@ -392,12 +370,11 @@ append_node_name(StringInfo out, const Plan *plan)
 	switch (nodeTag(plan))
 	{
 		case T_ModifyTable:
-			appendStringInfoString(out, operation_name(variant_of(plan)));
+			appendStringInfoString(out, operation_name(variant));
 			break;
 		case T_ForeignScan:
 			appendStringInfo(out, "Foreign %s",
-							 variant_of(plan) == CMD_SELECT ? "Scan" :
-							 operation_name(variant_of(plan)));
+							 variant == CMD_SELECT ? "Scan" : operation_name(variant));
 			break;
 		case T_NestLoop:
 		case T_MergeJoin:
@@ -413,7 +390,7 @@ append_node_name(StringInfo out, const Plan *plan)
 		case T_IndexScan:
 		case T_IndexOnlyScan:
 			appendStringInfo(out, "%s%s", plain_name(nodeTag(plan)),
-							 variant_of(plan) ? " Backward" : "");
+							 variant ? " Backward" : "");
 			break;
 		default:
 			appendStringInfoString(out, plain_name(nodeTag(plan)));
@@ -427,39 +404,47 @@ append_node_name(StringInfo out, const Plan *plan)
  * can't be found must not end a statement that could run.
  */
 static void
-append_object(StringInfo out, const Plan *plan, const PlannedStmt *stmt)
+append_object(StringInfo out, const Plan *plan, const NodeFacts *facts)
 {
-	Oid			object = object_of(plan, stmt);
-	const char *label = label_of(plan, stmt);
-
-	if (OidIsValid(object))
+	if (OidIsValid(facts->object))
 	{
-		char	   *name = IsA(plan, FunctionScan) ? get_func_name(object) : get_rel_name(object);
+		char	   *name = IsA(plan, FunctionScan) ? get_func_name(facts->object) :
+			get_rel_name(facts->object);
 
 		appendStringInfo(out, "(%s)", name != NULL ? quote_identifier(name) : "?");
 	}
-	else if (label != NULL)
-		appendStringInfo(out, "(%s)", quote_identifier(label));
+	else if (facts->label != NULL)
+		appendStringInfo(out, "(%s)", quote_identifier(facts->label));
 }
 
-static void
-append_node(StringInfo out, const Plan *plan, const PlannedStmt *stmt)
+/*
+ * All children of a node in EXPLAIN's order.
+ */
+static List *
+children_of(const Plan *plan, const NodeFacts *facts)
 {
 	List	   *children = NIL;
-	ListCell   *lc;
-
-	check_stack_depth();
-
-	append_node_name(out, plan);
-	append_object(out, plan, stmt);
 
 	if (outerPlan(plan) != NULL)
 		children = lappend(children, outerPlan(plan));
 	if (innerPlan(plan) != NULL)
 		children = lappend(children, innerPlan(plan));
-	if (IsA(plan, SubqueryScan))
-		children = lappend(children, ((const SubqueryScan *) plan)->subplan);
-	children = list_concat(children, branches_of(plan));
+	if (facts->child != NULL)
+		children = lappend(children, facts->child);
+	return list_concat(children, facts->branches);
+}
+
+static void
+append_node(StringInfo out, const Plan *plan, const PlannedStmt *stmt)
+{
+	NodeFacts	facts = facts_of(plan, stmt);
+	List	   *children = children_of(plan, &facts);
+	ListCell   *lc;
+
+	check_stack_depth();
+
+	append_node_name(out, plan, facts.variant);
+	append_object(out, plan, &facts);
 
 	if (list_length(children) == 1)
 	{
@@ -484,7 +469,6 @@ append_node(StringInfo out, const Plan *plan, const PlannedStmt *stmt)
 		}
 		appendStringInfoChar(out, ']');
 	}
-	list_free(children);
 }
 
 /*
@@ -493,27 +477,22 @@ append_node(StringInfo out, const Plan *plan, const PlannedStmt *stmt)
  * from an expression.
  */
 static void
-name_subplans(const Plan *plan, const char **names)
+name_subplans(const Plan *plan, const PlannedStmt *stmt, const char **names)
 {
+	NodeFacts	facts = facts_of(plan, stmt);
 	ListCell   *lc;
 
 	check_stack_depth();
 
 	foreach(lc, plan->initPlan)
 	{
-		SubPlan    *subplan = lfirst(lc);
+		SubPlan    *subplan = lfirst_node(SubPlan, lc);
 
 		names[subplan->plan_id - 1] = subplan->subLinkType == CTE_SUBLINK ?
 			subplan->plan_name : "InitPlan";
 	}
-	if (outerPlan(plan) != NULL)
-		name_subplans(outerPlan(plan), names);
-	if (innerPlan(plan) != NULL)
-		name_subplans(innerPlan(plan), names);
-	if (IsA(plan, SubqueryScan))
-		name_subplans(((const SubqueryScan *) plan)->subplan, names);
-	foreach(lc, branches_of(plan))
-		name_subplans(lfirst(lc), names);
+	foreach(lc, children_of(plan, &facts))
+		name_subplans(lfirst(lc), stmt, names);
 }
 
 /*
@@ -530,11 +509,11 @@ rtb_plan_shape(const PlannedStmt *stmt)
 	initStringInfo(&out);
 	append_node(&out, stmt->planTree, stmt);
 
-	name_subplans(stmt->planTree, names);
+	name_subplans(stmt->planTree, stmt, names);
 	foreach(lc, stmt->subplans)
 	{
 		if (lfirst(lc) != NULL)
-			name_subplans(lfirst(lc), names);
+			name_subplans(lfirst(lc), stmt, names);
 	}
 	foreach(lc, stmt->subplans)
 	{
@@ -549,7 +528,6 @@ rtb_plan_shape(const PlannedStmt *stmt)
 		appendStringInfoString(&out, " -> ");
 		append_node(&out, lfirst(lc), stmt);
 	}
-	pfree(names);
 
 	if (out.len > LONGEST_SHAPE)
 	{

@@ -25,6 +25,7 @@
 #include "utils/timeout.h"
 
 #include "check.h"
+#include "cleaning.h"
 #include "hooks.h"
 #include "own_sql.h"
 #include "probe.h"
@@ -68,7 +69,7 @@ static void
 bring_back_start(RtbSession *s)
 {
 	if (s->at->vacuumed != NIL)
-		rtb_fixture_vacuum(s->at->vacuumed);
+		rtb_fixture_vacuum(s->at->vacuumed, false);
 	if (s->at->sequences_advanced)
 		rtb_fixture_reset_sequences(&s->at->fixture);
 }
@@ -217,6 +218,8 @@ run_arm(RtbSession *s, const RtbPassRequest *rq, RtbArmRun *run, RtbProbe *probe
 	if (s->options.pass_timeout_ms > 0)
 		enable_timeout_after(pass_timeout_id, (int) Min(s->options.pass_timeout_ms, INT_MAX));
 	rtb_hooks_begin();
+	if (rq->locked != NULL)
+		rtb_cleaning_watch(s);
 	rtb_probe_start(probe);
 	s->transport->run(s->at->states[rq->arm], run);
 	s->transport->settle();
@@ -303,6 +306,8 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 			take_counts(pass, &counts, probe, &run, s->at->cxt);
 		if (rq->counts)
 			*rq->counts = counts;
+		if (rq->wrote)
+			*rq->wrote = TransactionIdIsValid(GetCurrentTransactionIdIfAny());
 		if (rq->locked)
 		{
 			MemoryContextSwitchTo(s->at->cxt);

@@ -38,7 +38,7 @@ count_changed(const RtbCell *cell, const char *name, size_t offset)
 	const RtbPass *first = NULL;
 	ListCell   *lc;
 
-	foreach(lc, cell->timed)
+	foreach(lc, cell->measured)
 	{
 		const RtbPass *pass = lfirst(lc);
 		int64		value = *(const int64 *) ((const char *) pass + offset);
@@ -113,7 +113,7 @@ check_wal(RtbCell *cell)
 	bool		wrote = false;
 	ListCell   *lc;
 
-	foreach(lc, cell->timed)
+	foreach(lc, cell->measured)
 	{
 		const RtbPass *pass = lfirst(lc);
 		int64		rows;
@@ -156,7 +156,7 @@ check_wal(RtbCell *cell)
 static char *
 count_unlike_untimed(const RtbCell *cell, const char *name, size_t offset)
 {
-	const RtbPass *timed = linitial(cell->timed);
+	const RtbPass *timed = linitial(cell->measured);
 	int64		value = *(const int64 *) ((const char *) timed + offset);
 	ListCell   *lc;
 
@@ -204,8 +204,8 @@ check_work(RtbCell *cell)
 				   count_unlike_untimed(cell, counts[i].name, counts[i].offset));
 	}
 	check_wal(cell);
-	add_reason(cell, text_changed(cell->timed, "plan shape", offsetof(RtbPass, plan_shape)));
-	add_reason(cell, text_changed(cell->timed, "fired plan shape", offsetof(RtbPass, fired_shape)));
+	add_reason(cell, text_changed(cell->measured, "plan shape", offsetof(RtbPass, plan_shape)));
+	add_reason(cell, text_changed(cell->measured, "fired plan shape", offsetof(RtbPass, fired_shape)));
 
 	plannings = count_changed(cell, "plannings", offsetof(RtbPass, plannings));
 	if (plannings)
@@ -219,7 +219,7 @@ check_times(RtbCell *cell, double empty_statement_ns)
 {
 	ListCell   *lc;
 
-	foreach(lc, cell->timed)
+	foreach(lc, cell->measured)
 	{
 		const RtbPass *pass = lfirst(lc);
 
@@ -232,7 +232,7 @@ check_times(RtbCell *cell, double empty_statement_ns)
 	}
 	if (isnan(empty_statement_ns))
 		return;
-	foreach(lc, cell->timed)
+	foreach(lc, cell->measured)
 	{
 		const RtbPass *pass = lfirst(lc);
 

@@ -21,6 +21,7 @@
 #include "utils/resowner.h"
 
 #include "check.h"
+#include "cleaning.h"
 #include "own_sql.h"
 #include "point_message.h"
 #include "probe.h"
@@ -210,6 +211,7 @@ rtb_session_leave(RtbSession *s)
 	abandon_point(s, point);
 	if (point->keeper)
 	{
+		rtb_cleaning_finish(s);
 		rtb_fixture_drop(&point->fixture, s->transport);
 		if (!s->options.own_transactions)
 		{

@@ -76,6 +76,7 @@ typedef struct RtbPoint
 	List	   *written;		/* of RtbRelation *: union over all arms */
 	List	   *made;			/* of String: labels of tables that arms make */
 	List	   *vacuumed;		/* of RtbRelation *: what is cleaned before every pass */
+	List	   *sizes;			/* private to cleaning.c */
 	bool		sequences_advanced;
 	RtbCheckMode check_mode;
 	bool		check_returned; /* returned rows too */
@@ -119,6 +120,7 @@ typedef struct RtbPassRequest
 	List	  **locked;			/* NULL, or where the written relations' oids go */
 	int64	   *moves;			/* NULL, or how far each written relation moves, if it is a sequence */
 	struct RtbCounts *counts;	/* NULL, or where the counters go */
+	bool	   *wrote;			/* NULL, or: did its transaction get an id? */
 } RtbPassRequest;
 
 /* in a round's order: the baseline's second pass */
