@@ -44,9 +44,9 @@ typedef struct Pilot
 	RtbSession *s;
 	RtbCheck  **first;			/* by arm: digest of the first and */
 	RtbCheck  **second;			/* the second digested pass */
-	int64	  **moves;			/* by arm: of sequences, in the second digested pass */
 	List	  **unstable;		/* by arm: of RtbColumn *: what differs within it */
 	bool		different;		/* arms differ in more than that */
+	int64	  **moves;			/* by arm: of sequences, in the second digested pass */
 	RtbCounts  *counts;			/* by arm: of the discovery pass */
 	List	   *locked;			/* of Oid: union over all arms */
 	bool		wrote;			/* some arm's pass got a transaction id */
@@ -263,15 +263,15 @@ forecast_digests(Pilot *p)
 
 /* ---- each arm against itself, then against the baseline ---- */
 
-/* a time in microseconds with three significant digits, never as a power of ten */
+/* a time in words, in the unit that makes it a number from 1 to 999 */
 static char *
-microseconds(int64 ns)
+time_words(int64 ns)
 {
-	double		us = ns / 1000.0;
-	int			decimals = us > 0 ? 2 - rtb_magnitude(us) : 0;
-	double		unit = pow(10, -decimals);
-
-	return psprintf("%.*f", Max(decimals, 0), rint(us / unit) * unit);
+	if (ns < INT64CONST(999500))
+		return psprintf("%.3g us", ns / 1e3);
+	if (ns < INT64CONST(999500000))
+		return psprintf("%.3g ms", ns / 1e6);
+	return psprintf("%.3g s", ns / 1e9);
 }
 
 static void
@@ -303,8 +303,9 @@ emit_steps(RtbSession *s, int arm, RtbStepTimer *timers)
 			step.custom_ns != RTB_UNKNOWN && step.generic_ns != RTB_UNKNOWN)
 			rtb_session_find(s, RTB_FOUND_NOTE, arm,
 							 "step %d changed from custom to generic plan at execution " INT64_FORMAT
-							 ": %s us an execution before, %s us after; fewer executions measure another plan",
-							 id, t->first_generic, microseconds(step.custom_ns), microseconds(step.generic_ns));
+							 ": %s an execution before, %s after; fewer executions measure another plan",
+							 id, t->first_generic, time_words(step.custom_ns),
+							 time_words(step.generic_ns));
 	}
 }
 
@@ -573,8 +574,8 @@ rtb_session_pilot(RtbSession *s)
 	p->s = s;
 	p->first = palloc0(sizeof(RtbCheck *) * s->at->narms);
 	p->second = palloc0(sizeof(RtbCheck *) * s->at->narms);
-	p->moves = palloc0(sizeof(int64 *) * s->at->narms);
 	p->unstable = palloc0(sizeof(List *) * s->at->narms);
+	p->moves = palloc0(sizeof(int64 *) * s->at->narms);
 	p->counts = palloc0(sizeof(RtbCounts) * s->at->narms);
 	discover(p);
 	choose_check(p);
