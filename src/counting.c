@@ -366,7 +366,8 @@ is_loop_query(const QueryDesc *query, int depth, bool portal_start, bool driving
 		return false;
 	if (query->operation != CMD_SELECT || query->plannedstmt->hasModifyingCTE)
 		return false;
-	if (driving && nframes == 0)
+	/* what fires on behalf of a driver that changes data feeds nothing */
+	if (driving && nframes == 0 && depth == 0)
 		return true;
 	if (!portal_start)
 		return false;

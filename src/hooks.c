@@ -48,6 +48,7 @@ static bool installed_object_access = false;
 static bool begun = false;		/* between begin and end */
 static bool counting = false;	/* begun and not paused */
 static bool driving = false;	/* a foreach step's driver is being opened */
+static void (*watcher) (const PlannedStmt *stmt) = NULL;
 
 /* the transaction as it was at the beginning */
 static int	first_nest_level;
@@ -66,14 +67,14 @@ next_ExecutorStart(QueryDesc *query, int eflags)
 static void
 rtb_ExecutorStart(QueryDesc *query, int eflags)
 {
-	if (counting && (eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0 &&
-		rtb_counting_start(query, driving))
-	{
-		next_ExecutorStart(query, eflags);
-		rtb_counting_keep(query);
-		return;
-	}
+	bool		runs = counting && (eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0;
+	bool		kept = runs && rtb_counting_start(query, driving);
+
 	next_ExecutorStart(query, eflags);
+	if (kept)
+		rtb_counting_keep(query);
+	if (runs && watcher != NULL)
+		watcher(query->plannedstmt);
 }
 
 static inline void
@@ -310,6 +311,7 @@ rtb_hooks_end(RtbCounts *counts)
 
 	rtb_counting_totals(counts);
 	begun = counting = driving = false;
+	watcher = NULL;
 	uninstall_hooks();
 }
 
@@ -323,8 +325,18 @@ rtb_hooks_abandon(void)
 	if (!begun)
 		return;
 	begun = counting = driving = false;
+	watcher = NULL;
 	rtb_counting_reset();
 	uninstall_hooks();
+}
+
+/*
+ * Have every plan shown that starts, before it runs, until counting ends.
+ */
+void
+rtb_hooks_watch(void (*starts) (const PlannedStmt *stmt))
+{
+	watcher = starts;
 }
 
 /*

@@ -26,9 +26,11 @@
 #include "utils/timeout.h"
 
 #include "check.h"
+#include "cleaning.h"
 #include "hooks.h"
 #include "own_sql.h"
 #include "probe.h"
+#include "sequences.h"
 #include "session.h"
 #include "written.h"
 
@@ -68,7 +70,7 @@ static void
 bring_back_start(RtbSession *s)
 {
 	if (s->at->vacuumed != NIL)
-		rtb_fixture_vacuum(s->at->vacuumed);
+		rtb_fixture_vacuum(s->at->vacuumed, false);
 	if (s->at->sequences_advanced)
 		rtb_fixture_reset_sequences(&s->at->fixture);
 }
@@ -211,10 +213,14 @@ take_counts(RtbPass *pass, const RtbCounts *counts, const RtbProbe *probe, const
 	MemoryContextSwitchTo(old);
 }
 
-/* settings of a pass that its rollback undoes */
-static void
+/*
+ * Settings of a pass that its rollback undoes, and what the arm wants done
+ * before.  Returns whether that got the pass its transaction id.
+ */
+static bool
 set_up_transaction(RtbSession *s, const RtbArm *arm)
 {
+	bool		had_xid = TransactionIdIsValid(GetCurrentTransactionIdIfAny());
 	ListCell   *lc;
 
 	if (s->at->fixture.path != NULL)
@@ -226,6 +232,7 @@ set_up_transaction(RtbSession *s, const RtbArm *arm)
 		s->transport->sql(lfirst(lc));
 		CommandCounterIncrement();
 	}
+	return !had_xid && TransactionIdIsValid(GetCurrentTransactionIdIfAny());
 }
 
 static void
@@ -235,6 +242,8 @@ run_arm(RtbSession *s, const RtbPassRequest *rq, RtbArmRun *run, RtbProbe *probe
 	if (s->options.pass_timeout_ms > 0)
 		enable_timeout_after(pass_timeout_id, (int) Min(s->options.pass_timeout_ms, INT_MAX));
 	rtb_hooks_begin();
+	if (rq->locked != NULL)
+		rtb_cleaning_watch(s);
 	rtb_probe_start(probe);
 	s->transport->run(s->at->states[rq->arm], run);
 	s->transport->settle();
@@ -296,6 +305,8 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 	MemoryContext old = CurrentMemoryContext;
 	volatile PassStage stage = STAGE_START;
 	volatile bool ok = true;
+	bool		given_xid;
+	RtbSequencePosition *volatile positions = NULL;
 	RtbArmRun	run = {0};
 	RtbCounts	counts = {0};
 
@@ -311,14 +322,20 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 	PG_TRY();
 	{
 		stage = STAGE_BEFORE;
-		set_up_transaction(s, s->at->arms[rq->arm]);
+		given_xid = set_up_transaction(s, s->at->arms[rq->arm]);
+		if (rq->moves)
+			positions = rtb_sequences_read(s->at->written);
 		stage = STAGE_ARM;
 		run_arm(s, rq, &run, probe, &counts);
 		stage = STAGE_CHECK;
+		/* an arm that writes uses it, as it would use one of its own */
+		counts.xids += given_xid;
 		if (first)
 			take_counts(pass, &counts, probe, &run, s->at->cxt);
 		if (rq->counts)
 			*rq->counts = counts;
+		if (rq->wrote)
+			*rq->wrote = TransactionIdIsValid(GetCurrentTransactionIdIfAny());
 		if (rq->locked)
 		{
 			MemoryContextSwitchTo(s->at->cxt);
@@ -333,6 +350,9 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 			rtb_check_finish(rq->check);
 			s->at->check_ns = Max(s->at->check_ns, rtb_clock_ns() - started);
 		}
+		if (rq->moves)
+			rtb_sequences_moves(list_length(s->at->written), positions,
+								rtb_sequences_read(s->at->written), rq->moves);
 		s->transport->rollback();
 	}
 	PG_CATCH();

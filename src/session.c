@@ -21,6 +21,7 @@
 #include "utils/resowner.h"
 
 #include "check.h"
+#include "cleaning.h"
 #include "own_sql.h"
 #include "point_message.h"
 #include "probe.h"
@@ -211,6 +212,7 @@ rtb_session_leave(RtbSession *s)
 	abandon_point(s, point);
 	if (point->keeper)
 	{
+		rtb_cleaning_finish(s);
 		rtb_fixture_drop(&point->fixture, s->transport);
 		if (!s->options.own_transactions)
 		{
@@ -321,6 +323,16 @@ has_kept_plans(List *steps)
 }
 
 /*
+ * rtb_session_keeps_plans
+ *		Does an arm keep statements prepared from pass to pass?
+ */
+bool
+rtb_session_keeps_plans(const RtbSession *s, int arm)
+{
+	return has_kept_plans(s->at->arms[arm]->steps);
+}
+
+/*
  * rtb_session_warm_up
  *		One untimed pass of an arm in this backend; with kept plans as many as
  *		it takes to have settled between custom and generic plans.
@@ -328,7 +340,7 @@ has_kept_plans(List *steps)
 void
 rtb_session_warm_up(RtbSession *s, int session, int arm)
 {
-	int			passes = has_kept_plans(s->at->arms[arm]->steps) ? RTB_KEPT_WARMUPS : 1;
+	int			passes = rtb_session_keeps_plans(s, arm) ? RTB_KEPT_WARMUPS : 1;
 
 	for (int i = 0; i < passes && !s->at->failed[arm]; i++)
 	{

@@ -76,6 +76,7 @@ typedef struct RtbPoint
 	List	   *written;		/* of RtbRelation *: union over all arms */
 	List	   *made;			/* of String: labels of tables that arms make */
 	List	   *vacuumed;		/* of RtbRelation *: what is cleaned before every pass */
+	List	   *sizes;			/* private to cleaning.c */
 	bool		sequences_advanced;
 	RtbCheckMode check_mode;
 	bool		check_returned; /* returned rows too */
@@ -123,7 +124,9 @@ typedef struct RtbPassRequest
 	RtbCheck   *check;			/* NULL: not digested */
 	bool		with_row_hashes;	/* check's parts get row hashes */
 	List	  **locked;			/* NULL, or where the written relations' oids go */
+	int64	   *moves;			/* NULL, or how far each written relation moves, if it is a sequence */
 	struct RtbCounts *counts;	/* NULL, or where the counters go */
+	bool	   *wrote;			/* NULL, or: did its transaction get an id? */
 } RtbPassRequest;
 
 /* in a round's order: the baseline's second pass */
@@ -148,6 +151,7 @@ extern void rtb_session_unwind(RtbSession *s);
 extern void rtb_session_pilot(RtbSession *s);
 
 /* for pilot.c */
+extern bool rtb_session_keeps_plans(const RtbSession *s, int arm);
 extern void rtb_session_warm_up(RtbSession *s, int session, int arm);
 extern void rtb_session_release_pass(RtbSession *s);
 extern RtbPass *rtb_session_pass(RtbSession *s, RtbPassRequest *request);

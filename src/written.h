@@ -22,6 +22,7 @@ typedef struct RtbRelation
 	char	   *unreadable;		/* why the caller may not read it whole, or NULL */
 	bool		owned;			/* the caller may VACUUM it */
 	int64		bytes;			/* of its main fork and its toast */
+	int64		total_bytes;	/* with its indexes; of a user's table only */
 	double		tuples;			/* as ANALYZE saw them, -1 unknown */
 } RtbRelation;
 
