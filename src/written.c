@@ -220,7 +220,7 @@ rtb_advisory_locks_regain(List *before)
 	{
 		AdvisoryLock *lock = lfirst(lc);
 
-		if (!LockHeldByMe(&lock->tag, lock->mode) &&
+		if (!rtb_compat_lock_held_by_me(&lock->tag, lock->mode) &&
 			LockAcquire(&lock->tag, lock->mode, true, true) == LOCKACQUIRE_NOT_AVAIL)
 			all = false;
 	}
