@@ -37,8 +37,8 @@
 #define RTB_FORECAST_ROWS	5000
 
 #define ROUNDING_PHRASE \
-	", in the last digits of floating-point values only: the order in which they are added decides; " \
-	"round them, as by round(x::numeric, 6), or add them as numeric"
+	", in the last digits of floating-point values only: the order in which they are added decides, " \
+	"so round them, as by round(x::numeric, 6), or add them as numeric"
 
 typedef struct Pilot
 {

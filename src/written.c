@@ -132,7 +132,28 @@ typedef struct AdvisoryLock
 {
 	LOCKTAG		tag;
 	LOCKMODE	mode;
+	int64		holds;			/* by the session, not by the transaction */
 } AdvisoryLock;
+
+/*
+ * How many times over the session holds an advisory lock that this process
+ * holds: only the lock's local entry knows, and one more hold leads to it.
+ */
+static int64
+session_holds(const AdvisoryLock *lock)
+{
+	LOCALLOCK  *local = NULL;
+	int64		holds = 0;
+
+	(void) rtb_compat_lock_acquire(&lock->tag, lock->mode, &local);
+	for (int i = 0; local != NULL && i < local->numLockOwners; i++)
+	{
+		if (local->lockOwners[i].owner == NULL)
+			holds = local->lockOwners[i].nLocks;
+	}
+	LockRelease(&lock->tag, lock->mode, true);
+	return holds - 1;
+}
 
 /*
  * rtb_advisory_locks
@@ -158,6 +179,7 @@ rtb_advisory_locks(void)
 
 				held->tag = lock->locktag;
 				held->mode = mode;
+				held->holds = session_holds(held);
 				locks = lappend(locks, held);
 			}
 		}
@@ -165,8 +187,9 @@ rtb_advisory_locks(void)
 	return locks;
 }
 
-static bool
-lock_in_list(List *locks, const AdvisoryLock *lock)
+/* how many times over a lock is held according to a list */
+static int64
+holds_in_list(List *locks, const AdvisoryLock *lock)
 {
 	ListCell   *lc;
 
@@ -175,15 +198,15 @@ lock_in_list(List *locks, const AdvisoryLock *lock)
 		const AdvisoryLock *other = lfirst(lc);
 
 		if (other->mode == lock->mode && memcmp(&other->tag, &lock->tag, sizeof(LOCKTAG)) == 0)
-			return true;
+			return other->holds;
 	}
-	return false;
+	return 0;
 }
 
 /*
  * rtb_advisory_locks_release
- *		Release session-level advisory locks that were not held before; returns
- *		how many.  A lock may be held several times over.
+ *		Give back what the session holds of advisory locks beyond what it held
+ *		before; returns of how many locks.
  */
 int
 rtb_advisory_locks_release(List *before)
@@ -194,25 +217,24 @@ rtb_advisory_locks_release(List *before)
 	foreach(lc, rtb_advisory_locks())
 	{
 		AdvisoryLock *lock = lfirst(lc);
+		int64		more = lock->holds - holds_in_list(before, lock);
 
-		if (lock_in_list(before, lock))
-			continue;
-		while (rtb_compat_lock_held_by_me(&lock->tag, lock->mode) &&
-			   LockRelease(&lock->tag, lock->mode, true))
-			CHECK_FOR_INTERRUPTS();
-		released++;
+		released += more > 0;
+		for (; more > 0; more--)
+			LockRelease(&lock->tag, lock->mode, true);
 	}
 	return released;
 }
 
 /*
  * rtb_advisory_locks_regain
- *		Take session-level advisory locks that were held before and are no
- *		more.  False if somebody else was quicker.
+ *		Take session-level advisory locks as many times over as they were held
+ *		before.  False if somebody else was quicker.
  */
 bool
 rtb_advisory_locks_regain(List *before)
 {
+	List	   *now = rtb_advisory_locks();
 	bool		all = true;
 	ListCell   *lc;
 
@@ -220,9 +242,13 @@ rtb_advisory_locks_regain(List *before)
 	{
 		AdvisoryLock *lock = lfirst(lc);
 
-		if (!rtb_compat_lock_held_by_me(&lock->tag, lock->mode) &&
-			LockAcquire(&lock->tag, lock->mode, true, true) == LOCKACQUIRE_NOT_AVAIL)
+		for (int64 less = lock->holds - holds_in_list(now, lock); less > 0; less--)
+		{
+			if (LockAcquire(&lock->tag, lock->mode, true, true) != LOCKACQUIRE_NOT_AVAIL)
+				continue;
 			all = false;
+			break;
+		}
 	}
 	return all;
 }
