@@ -51,6 +51,9 @@ static const struct config_enum_entry pass_orders[] = {
 	{NULL, 0, false}
 };
 
+/* how long a later session waits for a worker slot */
+#define WAIT_FOR_SLOT_NS	(INT64CONST(2) * 1000000000)
+
 typedef struct Experiment
 {
 	RtbExperiment *e;
@@ -430,11 +433,42 @@ run_pilot(Experiment *x, int needed)
 	}
 }
 
-/* a fresh backend visits every point */
-static void
+/* a fresh backend; false if no worker slot was free for a while */
+static bool
+open_visitor(Experiment *x)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+	int64		started = rtb_clock_ns();
+
+	for (;;)
+	{
+		PG_TRY();
+		{
+			x->visitor = rtb_host_open(&x->e->options, &x->sink);
+		}
+		PG_CATCH();
+		{
+			MemoryContextSwitchTo(cxt);
+			if (geterrcode() != ERRCODE_CONFIGURATION_LIMIT_EXCEEDED)
+				PG_RE_THROW();
+			FlushErrorState();
+		}
+		PG_END_TRY();
+		if (x->visitor != NULL)
+			return true;
+		if (rtb_clock_ns() - started > WAIT_FOR_SLOT_NS)
+			return false;
+		pg_usleep(100000);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+/* a fresh backend visits every point; false if there was none to be had */
+static bool
 run_session(Experiment *x, int session, int rounds, bool last)
 {
-	x->visitor = rtb_host_open(&x->e->options, &x->sink);
+	if (!open_visitor(x))
+		return false;
 	for (int i = 0; i < x->npoints; i++)
 	{
 		bool		has_point = x->e->run->points != NIL;
@@ -451,9 +485,11 @@ run_session(Experiment *x, int session, int rounds, bool last)
 	}
 	rtb_host_close(x->visitor);
 	x->visitor = NULL;
+	return true;
 }
 
-static void
+/* returns how many sessions there are then, session 1 among them */
+static int
 run_sessions(Experiment *x, const RtbPlan *plan, int needed)
 {
 	int64		round_ns = rtb_schedule_session_ns(x->costs, x->npoints, 1) / 3;
@@ -478,8 +514,16 @@ run_sessions(Experiment *x, const RtbPlan *plan, int needed)
 								  x->e->sessions > 0 ? PG_INT64_MAX
 								  : Max(left, (needed - done) * cost));
 		look = x->e->sessions == 0 && rtb_schedule_is_look(done + 1, needed);
-		run_session(x, done + 1, rounds,
-					look || done + 1 == plan->sessions || left < 3 * cost);
+		if (!run_session(x, done + 1, rounds,
+						 look || done + 1 == plan->sessions || left < 3 * cost))
+		{
+			ereport(WARNING,
+					(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+					 errmsg("no background worker slot was free for session %d of the run", done + 1),
+					 errdetail("A run of several sessions needs two at a time."),
+					 errhint("Raise max_worker_processes, or run it when fewer workers are in use.")));
+			break;
+		}
 		done++;
 		round_ns = (rtb_clock_ns() - started) / (1 + rounds);
 		rtb_collector_mark(x->collector, x->npoints);
@@ -488,7 +532,9 @@ run_sessions(Experiment *x, const RtbPlan *plan, int needed)
 		if (look && narrow_enough(x, false, 0))
 			break;
 	}
-	x->e->run->scope = psprintf("%d sessions", done);
+	if (done > 1)
+		x->e->run->scope = psprintf("%d sessions", done);
+	return done;
 }
 
 /* sessions don't fit: the rounds of the pilot's session are the units */
@@ -545,6 +591,7 @@ run_all_points(Experiment *x)
 	RtbRun	   *run = x->e->run;
 	int			plain = rtb_judge_needed(RTB_ALPHA);
 	int			corrected;
+	int			sessions = 1;
 	RtbPlan		plan;
 
 	run_pilot(x, plain);
@@ -559,8 +606,8 @@ run_all_points(Experiment *x)
 	rtb_forecast_announce(run, &plan, x->costs, x->npoints, corrected,
 						  x->e->max_time_ms, time_left_ns(x), x->e->sessions > 0);
 	if (plan.sessions > 1)
-		run_sessions(x, &plan, plan.corrected ? corrected : plain);
-	else if (x->e->sessions == 0)
+		sessions = run_sessions(x, &plan, plan.corrected ? corrected : plain);
+	if (sessions == 1 && x->e->sessions == 0)
 		run_rounds_instead(x);
 	leave_points(x);
 }
