@@ -424,9 +424,11 @@ rtb_fixture_sweep(void)
  *		Bring relations back to a state without dead rows, outside the clock.
  *
  * INDEX_CLEANUP on: below 2 % of pages VACUUM would leave the index entries.
+ * truncate: give back empty pages at the end, which takes a moment's ACCESS
+ * EXCLUSIVE lock where nobody else holds one.
  */
 void
-rtb_fixture_vacuum(List *relations)
+rtb_fixture_vacuum(List *relations, bool truncate)
 {
 	MemoryContext cxt = CurrentMemoryContext;
 	StringInfoData buf;
@@ -442,7 +444,8 @@ rtb_fixture_vacuum(List *relations)
 			appendStringInfo(&buf, "%s%s", n++ ? ", " : "", rel->name);
 	}
 	if (n > 0)
-		rtb_toplevel(psprintf("VACUUM (INDEX_CLEANUP on, TRUNCATE off, PARALLEL 0) %s", buf.data));
+		rtb_toplevel(psprintf("VACUUM (INDEX_CLEANUP on, TRUNCATE %s, PARALLEL 0) %s",
+							  truncate ? "on" : "off", buf.data));
 	MemoryContextSwitchTo(cxt);
 }
 

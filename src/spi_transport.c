@@ -294,26 +294,31 @@ message_ends(void)
 	limit_armed = false;
 }
 
+/* how often a step's plan was generic so far; -1 of a step without a plan of its own */
+static int64
+generic_plans(SpiStep *step)
+{
+	List	   *sources;
+
+	if (step->step->kind != RTB_STEP_STATEMENT || step->nstatements != 1)
+		return -1;
+	if (step->statements[0].plan == NULL)
+		return 0;
+	sources = SPI_plan_get_plan_sources(step->statements[0].plan);
+	if (list_length(sources) != 1)
+		return -1;
+	return ((CachedPlanSource *) linitial(sources))->num_generic_plans;
+}
+
 static void
-time_execution(SpiArm *arm, SpiStep *step, int64 started)
+time_execution(SpiArm *arm, SpiStep *step, int64 started, int64 generic_before)
 {
 	int64		ns = rtb_clock_ns() - started;
-	int			custom = -1;
-	int			generic = -1;
+	int64		generic = generic_plans(step);
 
-	if (step->step->kind == RTB_STEP_STATEMENT && step->nstatements == 1)
-	{
-		List	   *sources = SPI_plan_get_plan_sources(step->statements[0].plan);
-
-		if (list_length(sources) == 1)
-		{
-			CachedPlanSource *source = linitial(sources);
-
-			custom = (int) source->num_custom_plans;
-			generic = (int) source->num_generic_plans;
-		}
-	}
-	rtb_step_timer_add(&arm->run->timers[step->step->id - 1], ns, custom, generic);
+	rtb_step_timer_add(&arm->run->timers[step->step->id - 1], ns,
+					   generic < 0 ? RTB_PLAN_UNKNOWN :
+					   generic > generic_before ? RTB_PLAN_GENERIC : RTB_PLAN_CUSTOM);
 }
 
 /* ---- the three kinds of steps ---- */
@@ -322,6 +327,7 @@ static void
 run_statement(SpiArm *arm, SpiStep *step, const RtbRow *row)
 {
 	RtbArmRun  *run = arm->run;
+	int64		generic_before = run->timers ? generic_plans(step) : 0;
 	int64		started = run->timers ? rtb_clock_ns() : 0;
 	bool		each = step->step->nparams > 0;
 
@@ -344,7 +350,7 @@ run_statement(SpiArm *arm, SpiStep *step, const RtbRow *row)
 	}
 	message_ends();
 	if (run->timers)
-		time_execution(arm, step, started);
+		time_execution(arm, step, started, generic_before);
 }
 
 static Portal
@@ -395,7 +401,7 @@ send_generated(SpiArm *arm, SpiStep *step, const RtbRow *row)
 		check_result(SPI_execute_extended(text, &options), text);
 		message_ends();
 		if (run->timers)
-			time_execution(arm, step, started);
+			time_execution(arm, step, started, -1);
 	}
 }
 
@@ -465,7 +471,7 @@ run_driver(SpiArm *arm, SpiStep *step, const RtbRow *outer)
 	SPI_cursor_close(portal);
 	/* of a foreach the load itself is timed: its body has rows of its own */
 	if (timed_itself)
-		rtb_step_timer_add(&run->timers[step->step->id - 1], spent, -1, -1);
+		rtb_step_timer_add(&run->timers[step->step->id - 1], spent, RTB_PLAN_UNKNOWN);
 }
 
 static void

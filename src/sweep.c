@@ -420,11 +420,11 @@ rtb_sweep(PG_FUNCTION_ARGS)
 		refuse_null("scenario", "SELECT * FROM rtbench.scenarios; lists them.");
 	e->run = palloc0(sizeof(RtbRun));
 	e->scenario = rtb_scenario_load(name);
-	if (e->scenario->arm_documents == NIL)
+	if (e->scenario->arm_names == NIL)
 		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("scenario \"%s\" has no arms", name),
-				 errhint("Add some by rtbench.add_arm(scenario, rtbench.arm(...)).")));
+				 errhint("Add one by rtbench.add_arm(%s, rtbench.arm(...)).", quote_literal_cstr(name))));
 	points = points_arg(fcinfo, 1);
 	/* what is swept first: the parameter that was swept before may be given then */
 	swept = text_arg(fcinfo, 4);

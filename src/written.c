@@ -26,6 +26,17 @@
 
 #define WEAK_MODES (LOCKBIT_ON(AccessShareLock) | LOCKBIT_ON(RowShareLock))
 
+/* is this a lock of ours on a user's relation, strong enough to write? */
+static bool
+is_write_lock(const LockInstanceData *lock)
+{
+	return lock->pid == MyProcPid &&
+		lock->locktag.locktag_type == LOCKTAG_RELATION &&
+		lock->locktag.locktag_field1 == MyDatabaseId &&
+		(lock->holdMask & ~WEAK_MODES) != 0 &&
+		lock->locktag.locktag_field2 >= FirstNormalObjectId;
+}
+
 /*
  * rtb_written_locked
  *		Relations of users that this process may have written in the running
@@ -39,18 +50,52 @@ rtb_written_locked(void)
 
 	for (int i = 0; i < data->nelements; i++)
 	{
-		LockInstanceData *lock = &data->locks[i];
-		Oid			relid = lock->locktag.locktag_field2;
-
-		if (lock->pid != MyProcPid ||
-			lock->locktag.locktag_type != LOCKTAG_RELATION ||
-			lock->locktag.locktag_field1 != MyDatabaseId ||
-			(lock->holdMask & ~WEAK_MODES) == 0 ||
-			relid < FirstNormalObjectId)
-			continue;
-		oids = list_append_unique_oid(oids, relid);
+		if (is_write_lock(&data->locks[i]))
+			oids = list_append_unique_oid(oids, data->locks[i].locktag.locktag_field2);
 	}
 	return oids;
+}
+
+/*
+ * rtb_written_modes
+ *		The strongest mode in which this process holds each of these relations,
+ *		0 if it doesn't: a list of int in the current memory context.
+ */
+List *
+rtb_written_modes(List *oids)
+{
+	LockData   *data = GetLockStatusData();
+	List	   *modes = NIL;
+	ListCell   *lc;
+
+	foreach(lc, oids)
+	{
+		int			strongest = 0;
+
+		for (int i = 0; i < data->nelements; i++)
+		{
+			if (!is_write_lock(&data->locks[i]) ||
+				data->locks[i].locktag.locktag_field2 != lfirst_oid(lc))
+				continue;
+			for (int mode = 1; mode < MAX_LOCKMODES; mode++)
+			{
+				if (data->locks[i].holdMask & LOCKBIT_ON(mode))
+					strongest = Max(strongest, mode);
+			}
+		}
+		modes = lappend_int(modes, strongest);
+	}
+	return modes;
+}
+
+/*
+ * rtb_written_mode_name
+ *		The mode as pg_locks names it.
+ */
+const char *
+rtb_written_mode_name(const RtbRelation *rel)
+{
+	return GetLockmodeName(DEFAULT_LOCKMETHOD, rel->mode > 0 ? rel->mode : RowExclusiveLock);
 }
 
 /*
