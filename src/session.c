@@ -47,6 +47,7 @@ rtb_session_open(const RtbSessionOptions *options, const RtbSessionSink *sink)
 	RtbSession *s = MemoryContextAllocZero(cxt, sizeof(RtbSession));
 
 	s->cxt = cxt;
+	s->pass_cxt = AllocSetContextCreate(cxt, "rtbench pass", ALLOCSET_DEFAULT_SIZES);
 	s->options = *options;
 	s->sink = *sink;
 	s->transport = options->own_transactions ? &rtb_spi_worker_transport
@@ -229,7 +230,7 @@ rtb_session_leave(RtbSession *s)
 /*
  * rtb_session_unwind
  *		After an error in the caller's transaction: roll back to where the
- *		session began, and free the plans that would outlive the transaction.
+ *		session began, and free what would outlive the transaction.
  *
  * The subtransactions of a point and of a pass are nobody else's to end: left
  * open they would be taken for the caller's own.
@@ -244,6 +245,7 @@ rtb_session_unwind(RtbSession *s)
 		RollbackAndReleaseCurrentSubTransaction();
 	MemoryContextSwitchTo(old);
 	CurrentResourceOwner = s->owner;
+	rtb_session_release_pass(s);
 	foreach(lc, s->points)
 	{
 		if (lfirst(lc) != NULL)
