@@ -241,7 +241,8 @@ run_arm(RtbSession *s, const RtbPassRequest *rq, RtbArmRun *run, RtbProbe *probe
 {
 	if (s->options.pass_timeout_ms > 0)
 		enable_timeout_after(pass_timeout_id, (int) Min(s->options.pass_timeout_ms, INT_MAX));
-	rtb_hooks_begin();
+	/* what is noted beside the counts is taken from the discovery */
+	rtb_hooks_begin(rq->kind == RTB_PASS_DISCOVERY);
 	if (rq->locked != NULL)
 		rtb_cleaning_watch(s);
 	rtb_probe_start(probe);
