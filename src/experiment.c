@@ -62,6 +62,7 @@ typedef struct Experiment
 	RtbHost    *visitor;		/* the running later session, or NULL */
 	pg_prng_state prng;
 	int64		started_ns;
+	int64		longest_pilot_ns;	/* at any point; a pass that ran there takes less */
 	int			norder;			/* passes in a round */
 	int		   *order;
 	/* points that the pilot measured */
@@ -86,14 +87,17 @@ time_left_ns(const Experiment *x)
 	return x->e->max_time_ms * 1000000 - (rtb_clock_ns() - x->started_ns);
 }
 
+/* what is left of max_time, but never so little that an arm which the pilot ran is cut off */
 static int64
 pass_timeout_ms(const Experiment *x)
 {
+	int64		least = Max(LEAST_PASS_TIMEOUT_MS, x->longest_pilot_ns / 1000000);
+
 	if (x->e->pass_timeout_ms > 0)
 		return x->e->pass_timeout_ms;
 	if (x->e->max_time_ms == 0)
 		return 0;
-	return Max(time_left_ns(x) / 1000000, LEAST_PASS_TIMEOUT_MS);
+	return Max(time_left_ns(x) / 1000000, least);
 }
 
 /* ---- rounds ---- */
@@ -231,10 +235,14 @@ run_rounds_until(Experiment *x, RtbHost *host, int round, int most, bool looks,
 static void
 do_pilot(Experiment *x, bool has_point, int64 point)
 {
+	int64		started;
+
 	rtb_progress_point(x->e->progress, RTB_PHASE_FIXTURE, has_point, point, 1);
 	rtb_host_point(x->keeper, rtb_work_document(x->e->scenario, has_point, point));
 	rtb_progress_point(x->e->progress, RTB_PHASE_PILOT, has_point, point, 1);
+	started = rtb_clock_ns();
 	rtb_host_pilot(x->keeper, pass_timeout_ms(x));
+	x->longest_pilot_ns = Max(x->longest_pilot_ns, rtb_clock_ns() - started);
 }
 
 /*

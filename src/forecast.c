@@ -98,7 +98,7 @@ widths(const RtbRun *run, const RtbPlan *plan, const RtbPointCost *costs, int nc
 			appendStringInfoString(&buf, ", ");
 		if (run->points != NIL)
 			appendStringInfo(&buf, "point " INT64_FORMAT ": ", costs[i].value);
-		appendStringInfo(&buf, "%.2g%%", 100 * expm1(h));
+		appendStringInfo(&buf, h < 0.1 ? "%.2g%%" : "%.0f%%", 100 * expm1(h));
 	}
 	return buf.len > 0 ? psprintf("Half-width to be expected: %s.", buf.data)
 		: pstrdup("No half-width can be forecast.");
