@@ -222,19 +222,18 @@ rtb_cleaning_announce(RtbSession *s)
 
 		if (rel->scratch || !has_storage(rel->relkind))
 			continue;
-		appendStringInfo(&buf, "%s%s, " INT64_FORMAT " kB, %s", buf.len ? "\n" : "",
-						 rel->label, rel->bytes / 1024,
+		appendStringInfo(&buf, "%s%s, " INT64_FORMAT " kB, %s, %s", buf.len ? "\n" : "",
+						 rel->label, rel->bytes / 1024, rtb_written_mode_name(rel),
 						 list_member_ptr(s->at->vacuumed, rel) ? "vacuumed before every pass"
 						 : "not vacuumed");
 	}
 	if (buf.len == 0)
 		return;
 	ereport(NOTICE,
-			(errmsg_plural("%d more pass will write tables outside a scratch schema and be rolled back",
-						   "%d more passes will write tables outside a scratch schema and be rolled back",
-						   passes, passes),
+			(errmsg("at least %d more passes will write tables outside a scratch schema and be rolled back",
+					passes),
 			 errdetail("%s", buf.data),
-			 errhint("Each pass holds the locks of its statements until it is rolled back.")));
+			 errhint("Each pass holds these locks until it is rolled back.")));
 }
 
 static void

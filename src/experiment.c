@@ -26,6 +26,7 @@
 #include "facts.h"
 #include "forecast.h"
 #include "judge.h"
+#include "outlook.h"
 #include "probe.h"
 #include "schedule.h"
 #include "session_host.h"
@@ -38,8 +39,6 @@
 #define OVERTIME	1.2
 /* rounds of one session at a point, unless asked for */
 #define MOST_ROUNDS	256
-/* untimed passes of each arm in the pilot */
-#define PILOT_PASSES	3
 /* without a limit of time sessions go on to the last look */
 #define NO_LIMIT_NS	(INT64CONST(3600) * 1000000000)
 
@@ -70,9 +69,7 @@ typedef struct Experiment
 	int		   *index;			/* into the run's points */
 	StringInfo *descriptions;
 	RtbPointCost *costs;
-	/* rounds of the points after the running one; RTB_UNKNOWN */
-	int64		later_passes;
-	int64		later_ns;
+	RtbOutlook	outlook;
 } Experiment;
 
 /* a run is going on in this backend */
@@ -164,51 +161,6 @@ run_rounds(Experiment *x, RtbHost *host, int session, int first, int last, RtbPa
 	}
 }
 
-/*
- * For those who look on: what is still to come after so many sessions, each
- * at this price, within this limit.  Returns how many there will be in all.
- */
-static int
-foresee_sessions(Experiment *x, int done, int most, int rounds, int64 session_ns, int64 limit_ns)
-{
-	int			sessions = Min(most - done, Max(limit_ns / Max(session_ns, 1), 1));
-	int64		passes = 0;
-
-	for (int i = 0; i < x->npoints; i++)
-		passes += rtb_collector_expected(x->collector, x->e->run->points != NIL,
-										 x->costs[i].value, 1, rounds, x->e->control);
-	rtb_progress_sessions(x->e->progress, done + sessions);
-	rtb_progress_expect(x->e->progress, sessions * passes, sessions * session_ns);
-	return done + sessions;
-}
-
-/*
- * The same of rounds at the running point, as many as fit before the
- * deadline, and of the points after it: at the same price if theirs is not
- * known.
- */
-static void
-foresee_rounds(Experiment *x, int rounds, int64 deadline_ns, int64 point)
-{
-	int64		round_ns = x->costs[0].round_ns;
-	int64		of_round = rtb_collector_expected(x->collector, x->e->run->points != NIL, point,
-												  0, 1, x->e->control);
-	int64		passes = RTB_UNKNOWN;
-	int64		ns = RTB_UNKNOWN;
-
-	if (round_ns > 0)
-		rounds = Min(rounds, Max((deadline_ns - rtb_clock_ns()) / round_ns, 2));
-	if (x->later_passes != RTB_UNKNOWN && (round_ns > 0 || x->e->rounds > 0))
-		passes = rounds * of_round + x->later_passes;
-	if (passes != RTB_UNKNOWN && round_ns > 0)
-		ns = rounds * round_ns + (x->later_ns != RTB_UNKNOWN ? x->later_ns
-								  : x->later_passes * (round_ns / Max(of_round, 1)));
-	/* the schedule spends all the time that it has, and no more */
-	if (x->later_ns == RTB_UNKNOWN && x->e->max_time_ms > 0)
-		ns = ns == RTB_UNKNOWN ? time_left_ns(x) : Min(ns, time_left_ns(x));
-	rtb_progress_expect(x->e->progress, passes, ns == RTB_UNKNOWN ? ns : Max(ns, 0));
-}
-
 /* the widest half-width on the log scale over all arms that are judged */
 static double
 widest(const RtbRun *run, bool one_point, int64 point)
@@ -257,7 +209,8 @@ run_rounds_until(Experiment *x, RtbHost *host, int round, int most, bool looks,
 		int			n = rtb_pass_order == RTB_ORDER_BLOCKS ? most - round : Min(2, most - round);
 		bool		last = round + n >= most;
 
-		foresee_rounds(x, most - round, deadline_ns, point);
+		rtb_outlook_rounds(&x->outlook, point, most - round, x->costs[0].round_ns,
+						   deadline_ns - started, time_left_ns(x));
 		start_order(x);
 		/* the pair after this one would come too late, so this one is the last */
 		if (!last && round >= 2 && deadline_ns != 0)
@@ -284,16 +237,6 @@ do_pilot(Experiment *x, bool has_point, int64 point)
 	rtb_host_pilot(x->keeper, pass_timeout_ms(x));
 }
 
-static void
-tell_point(Experiment *x, bool pilot, bool has_point, int64 point, int64 ns)
-{
-	if (has_point)
-		rtb_progress_tell(x->e->progress, "%spoint " INT64_FORMAT " done after %.1f s",
-						  pilot ? "pilot at " : "", point, ns / 1e9);
-	else if (pilot)
-		rtb_progress_tell(x->e->progress, "pilot done after %.1f s", ns / 1e9);
-}
-
 /*
  * When a point's rounds must end: its share of the time that is left, the
  * points weighted by their value, since a pass's time grows with it.
@@ -316,23 +259,6 @@ point_deadline_ns(const Experiment *x, int index)
 	return rtb_clock_ns() + (int64) (Max(time_left_ns(x), 0) * (total > 0 ? own / total : 1));
 }
 
-/* passes at the points after this one; not known where time decides on the rounds */
-static int64
-later_passes(const Experiment *x, int index)
-{
-	RtbRun	   *run = x->e->run;
-	int64		passes = 0;
-
-	for (int i = index + 1; i < list_length(run->points); i++)
-	{
-		if (x->e->rounds == 0)
-			return RTB_UNKNOWN;
-		passes += rtb_collector_expected(x->collector, true, point_value(x, i),
-										 PILOT_PASSES + 1, x->e->rounds, x->e->control);
-	}
-	return passes;
-}
-
 static void
 run_point_by_point(Experiment *x)
 {
@@ -341,7 +267,6 @@ run_point_by_point(Experiment *x)
 	int			most = x->e->rounds > 0 ? x->e->rounds : MOST_ROUNDS;
 
 	rtb_progress_sessions(x->e->progress, 1);
-	x->later_ns = RTB_UNKNOWN;
 	for (int i = 0; i < npoints; i++)
 	{
 		bool		has_point = run->points != NIL;
@@ -355,17 +280,17 @@ run_point_by_point(Experiment *x)
 			return;
 		}
 		do_pilot(x, has_point, point);
-		tell_point(x, true, has_point, point, rtb_clock_ns() - started);
+		rtb_outlook_tell_pilot(&x->outlook, point, rtb_clock_ns() - started);
 		rtb_progress_point(x->e->progress, RTB_PHASE_ROUNDS, has_point, point, 1);
 		warm_up(x, x->keeper, 1);
 		x->costs[0].round_ns = 0;
-		x->later_passes = later_passes(x, i);
+		rtb_outlook_asked(&x->outlook, i);
 		run_rounds_until(x, x->keeper, 0, most, x->e->rounds == 0,
 						 point_deadline_ns(x, i), point);
 		rtb_host_leave(x->keeper);
 		rtb_collector_mark(x->collector, i + 1);
 		if (i + 1 < npoints)
-			tell_point(x, false, has_point, point, rtb_clock_ns() - started);
+			rtb_outlook_tell_point(&x->outlook, point, rtb_clock_ns() - started);
 	}
 }
 
@@ -405,7 +330,7 @@ pilot_point(Experiment *x, int index)
 	cost->round_ns = (rtb_clock_ns() - started) / rounds;
 	x->descriptions[x->npoints] = rtb_host_describe(x->keeper);
 	x->index[x->npoints++] = index;
-	tell_point(x, true, has_point, value, cost->pilot_ns + rounds * cost->round_ns);
+	rtb_outlook_tell_pilot(&x->outlook, value, cost->pilot_ns + rounds * cost->round_ns);
 }
 
 /* the pilot at every point that fits, upwards */
@@ -510,9 +435,9 @@ run_sessions(Experiment *x, const RtbPlan *plan, int needed)
 			(done >= needed ||
 			 left + x->e->max_time_ms * 1000000 * (OVERTIME - 1) < cost))
 			break;
-		in_all = foresee_sessions(x, done, plan->sessions, rounds, cost,
-								  x->e->sessions > 0 ? PG_INT64_MAX
-								  : Max(left, (needed - done) * cost));
+		in_all = rtb_outlook_sessions(&x->outlook, x->costs, x->npoints, done, plan->sessions,
+									  rounds, cost, x->e->sessions > 0 ? PG_INT64_MAX
+									  : Max(left, (needed - done) * cost));
 		look = x->e->sessions == 0 && rtb_schedule_is_look(done + 1, needed);
 		if (!run_session(x, done + 1, rounds,
 						 look || done + 1 == plan->sessions || left < 3 * cost))
@@ -527,8 +452,7 @@ run_sessions(Experiment *x, const RtbPlan *plan, int needed)
 		done++;
 		round_ns = (rtb_clock_ns() - started) / (1 + rounds);
 		rtb_collector_mark(x->collector, x->npoints);
-		rtb_progress_tell(x->e->progress, "session %d of %s%d done", done,
-						  x->e->sessions > 0 ? "" : "about ", in_all);
+		rtb_outlook_tell_session(&x->outlook, done, in_all);
 		if (look && narrow_enough(x, false, 0))
 			break;
 	}
@@ -557,20 +481,13 @@ run_rounds_instead(Experiment *x)
 		int64		started = rtb_clock_ns();
 
 		rtb_progress_point(x->e->progress, RTB_PHASE_ROUNDS, has_point, x->costs[i].value, 1);
-		x->later_passes = x->later_ns = 0;
-		for (int k = i + 1; k < x->npoints; k++)
-		{
-			x->later_passes += rtb_collector_expected(x->collector, has_point, x->costs[k].value, 0,
-													  (int) Min(left / total, MOST_ROUNDS - 2),
-													  x->e->control);
-			x->later_ns += (int64) (left * (x->costs[k].round_ns / total));
-		}
+		rtb_outlook_shares(&x->outlook, x->costs, x->npoints, i, MOST_ROUNDS - 2, left / total);
 		rtb_host_enter(x->keeper, i);
 		x->costs[0].round_ns = x->costs[i].round_ns;
 		run_rounds_until(x, x->keeper, 2, MOST_ROUNDS, true, rtb_clock_ns() + share, x->costs[i].value);
 		rtb_collector_mark(x->collector, i + 1);
 		if (i + 1 < x->npoints)
-			tell_point(x, false, has_point, x->costs[i].value, rtb_clock_ns() - started);
+			rtb_outlook_tell_point(&x->outlook, x->costs[i].value, rtb_clock_ns() - started);
 	}
 }
 
@@ -680,6 +597,8 @@ prepare(RtbExperiment *e)
 
 	x->e = e;
 	x->collector = rtb_collector_create(e->run, e->progress, &x->sink);
+	x->outlook.e = e;
+	x->outlook.collector = x->collector;
 	x->order = palloc0(sizeof(int) * (list_length(e->run->arms) + 1));
 	x->index = palloc0(sizeof(int) * npoints);
 	x->descriptions = palloc0(sizeof(StringInfo) * npoints);

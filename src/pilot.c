@@ -17,6 +17,7 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
@@ -36,8 +37,8 @@
 #define RTB_FORECAST_ROWS	5000
 
 #define ROUNDING_PHRASE \
-	", in the last digits of floating-point values only: the order in which they are added decides; " \
-	"round them, as by round(x::numeric, 6), or add them as numeric"
+	", in the last digits of floating-point values only: the order in which they are added decides, " \
+	"so round them, as by round(x::numeric, 6), or add them as numeric"
 
 typedef struct Pilot
 {
@@ -48,7 +49,8 @@ typedef struct Pilot
 	bool		different;		/* arms differ in more than that */
 	int64	  **moves;			/* by arm: of sequences, in the second digested pass */
 	RtbCounts  *counts;			/* by arm: of the discovery pass */
-	List	   *locked;			/* of Oid: union over all arms */
+	List	   *locked;			/* of Oid: union over all arms, */
+	List	   *modes;			/* and the strongest lock modes */
 	bool		wrote;			/* some arm's pass got a transaction id */
 } Pilot;
 
@@ -57,6 +59,9 @@ typedef struct Pilot
 static void
 note_counts(RtbSession *s, int arm, const RtbCounts *c)
 {
+	if (c->parallel)
+		rtb_session_find(s, RTB_FOUND_NOTE, arm,
+						 "CPU time is not known: parallel workers may have taken part");
 	if (c->sql_functions)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm,
 						 "statements of SQL functions that were not inlined are counted");
@@ -88,6 +93,17 @@ note_leaks(RtbSession *s, int arm)
 						 s->at->leaked_statements == 1 ? " outlives" : "s outlive");
 }
 
+/* a worker is not a client's backend in everything */
+static void
+note_preload(RtbSession *s)
+{
+	const char *libraries = GetConfigOption("session_preload_libraries", true, false);
+
+	if (s->options.own_transactions && libraries != NULL && libraries[0] != '\0')
+		rtb_session_find(s, RTB_FOUND_NOTE, -1,
+						 "session_preload_libraries (%s) are not loaded in the worker", libraries);
+}
+
 /* run body in a transaction with SPI connected, wherever this session runs */
 static void
 in_transaction(RtbSession *s, void (*body) (Pilot *), Pilot *p)
@@ -98,6 +114,48 @@ in_transaction(RtbSession *s, void (*body) (Pilot *), Pilot *p)
 	body(p);
 	s->transport->rollback();
 	MemoryContextSwitchTo(old);
+}
+
+/* an arm's locks into the union of all */
+static void
+add_locked(Pilot *p, List *locked, List *modes)
+{
+	ListCell   *lo;
+	ListCell   *lm;
+
+	forboth(lo, locked, lm, modes)
+	{
+		ListCell   *known;
+		int			place = -1;
+
+		foreach(known, p->locked)
+		{
+			if (lfirst_oid(known) == lfirst_oid(lo))
+				place = foreach_current_index(known);
+		}
+		if (place < 0)
+		{
+			p->locked = lappend_oid(p->locked, lfirst_oid(lo));
+			p->modes = lappend_int(p->modes, lfirst_int(lm));
+		}
+		else
+			lfirst_int(list_nth_cell(p->modes, place)) =
+				Max(list_nth_int(p->modes, place), lfirst_int(lm));
+	}
+}
+
+static int
+mode_on(const Pilot *p, Oid relid)
+{
+	ListCell   *lo;
+	ListCell   *lm;
+
+	forboth(lo, p->locked, lm, p->modes)
+	{
+		if (lfirst_oid(lo) == relid)
+			return lfirst_int(lm);
+	}
+	return 0;
 }
 
 static void
@@ -113,6 +171,7 @@ describe_written(Pilot *p)
 		RtbRelation *rel = lfirst(lc);
 
 		rel->scratch |= list_member_oid(s->at->fixture.relations, rel->relid);
+		rel->mode = mode_on(p, rel->relid);
 	}
 	rtb_cleaning_sizes(s);
 }
@@ -126,10 +185,12 @@ discover(Pilot *p)
 	{
 		RtbPassRequest rq = {.kind = RTB_PASS_DISCOVERY, .arm = i, .session = 1};
 		List	   *locked = NIL;
+		List	   *modes = NIL;
 		bool		wrote = false;
 		MemoryContext old;
 
 		rq.locked = &locked;
+		rq.modes = &modes;
 		rq.counts = &p->counts[i];
 		rq.wrote = &wrote;
 		s->at->leaked_locks = 0;
@@ -145,7 +206,7 @@ discover(Pilot *p)
 		p->wrote |= wrote;
 		s->at->catalogs_change |= rq.counts->ddl || s->at->made != NIL;
 		old = MemoryContextSwitchTo(s->at->cxt);
-		p->locked = list_concat_unique_oid(p->locked, locked);
+		add_locked(p, locked, modes);
 		MemoryContextSwitchTo(old);
 		in_transaction(s, describe_written, p);
 		/* so that the next arm does not begin with what this one left */
@@ -577,6 +638,7 @@ rtb_session_pilot(RtbSession *s)
 	p->unstable = palloc0(sizeof(List *) * s->at->narms);
 	p->moves = palloc0(sizeof(int64 *) * s->at->narms);
 	p->counts = palloc0(sizeof(RtbCounts) * s->at->narms);
+	note_preload(s);
 	discover(p);
 	choose_check(p);
 	if (p->wrote)

@@ -327,7 +327,7 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 	s->in_pass = true;
 	pass_timed_out = false;
 	run.dest = rq->check && s->at->check_returned && !is_timed(rq->kind)
-		? rtb_check_returned_receiver(rq->check, rq->with_row_hashes) : None_Receiver;
+		? rtb_check_returned_receiver(rq->check, rq->with_row_hashes) : NULL;
 	run.timers = rq->timers;
 	s->transport->begin();
 	s->pass_subid = GetCurrentSubTransactionId();
@@ -353,6 +353,7 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 		{
 			MemoryContextSwitchTo(s->at->cxt);
 			*rq->locked = rtb_written_locked();
+			*rq->modes = rtb_written_modes(*rq->locked);
 			rtb_check_discover(s, *rq->locked);
 		}
 		if (rq->check)
@@ -387,7 +388,7 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(old);
-	if (run.dest != None_Receiver)
+	if (run.dest != NULL)
 		run.dest->rDestroy(run.dest);
 	s->transport->release_arm(s->at->states[rq->arm]);
 	release_survivors(s, rq);

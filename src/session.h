@@ -123,7 +123,8 @@ typedef struct RtbPassRequest
 	RtbStepTimer *timers;		/* NULL: single executions are not timed */
 	RtbCheck   *check;			/* NULL: not digested */
 	bool		with_row_hashes;	/* check's parts get row hashes */
-	List	  **locked;			/* NULL, or where the written relations' oids go */
+	List	  **locked;			/* NULL, or where the written relations' oids go, */
+	List	  **modes;			/* and the lock modes on them */
 	int64	   *moves;			/* NULL, or how far each written relation moves, if it is a sequence */
 	struct RtbCounts *counts;	/* NULL, or where the counters go */
 	bool	   *wrote;			/* NULL, or: did its transaction get an id? */
