@@ -235,12 +235,28 @@ set_up_transaction(RtbSession *s, const RtbArm *arm)
 	return !had_xid && TransactionIdIsValid(GetCurrentTransactionIdIfAny());
 }
 
+/* pass_timeout holds for the arm's `before` statements and the arm */
+static void
+begin_limit(const RtbSession *s)
+{
+	if (s->options.pass_timeout_ms > 0)
+		enable_timeout_after(pass_timeout_id, (int) Min(s->options.pass_timeout_ms, INT_MAX));
+}
+
+static void
+end_limit(const RtbSession *s)
+{
+	if (s->options.pass_timeout_ms > 0)
+		disable_timeout(pass_timeout_id, false);
+	/* it may have run out just now: the arm has failed, what comes next has not */
+	if (pass_timed_out)
+		CHECK_FOR_INTERRUPTS();
+}
+
 static void
 run_arm(RtbSession *s, const RtbPassRequest *rq, RtbArmRun *run, RtbProbe *probe,
 		RtbCounts *counts)
 {
-	if (s->options.pass_timeout_ms > 0)
-		enable_timeout_after(pass_timeout_id, (int) Min(s->options.pass_timeout_ms, INT_MAX));
 	rtb_hooks_begin();
 	if (rq->locked != NULL)
 		rtb_cleaning_watch(s);
@@ -249,11 +265,7 @@ run_arm(RtbSession *s, const RtbPassRequest *rq, RtbArmRun *run, RtbProbe *probe
 	s->transport->settle();
 	rtb_probe_stop(probe);
 	rtb_hooks_end(counts);
-	if (s->options.pass_timeout_ms > 0)
-		disable_timeout(pass_timeout_id, false);
-	/* it may have run out just now: the arm has failed, what comes next has not */
-	if (pass_timed_out)
-		CHECK_FOR_INTERRUPTS();
+	end_limit(s);
 }
 
 /*
@@ -325,6 +337,7 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 	PG_TRY();
 	{
 		stage = STAGE_BEFORE;
+		begin_limit(s);
 		given_xid = set_up_transaction(s, s->at->arms[rq->arm]);
 		stage = STAGE_CHECK;
 		if (rq->moves)
