@@ -65,6 +65,9 @@ pilot_point(Experiment *x, int64 value)
 	rtb_host_pilot(x->keeper, rtb_rounds_pass_timeout_ms(x));
 	cost->value = value;
 	cost->pilot_ns = rtb_clock_ns() - started;
+	/* so that no pass is given up that would take no longer than those before */
+	cost->round_ns = cost->pilot_ns;
+	x->at = cost;
 	started = rtb_clock_ns();
 	rtb_rounds_run(x, x->keeper, 1, 1, rounds, RTB_PASS_LAST_IF_CHEAP);
 	cost->round_ns = (rtb_clock_ns() - started) / rounds;
@@ -177,6 +180,8 @@ make_plan(const Experiment *x, int needed, int needed_plain)
 	RtbPlan		plan = rtb_schedule_plan(x->costs, x->npoints, rtb_rounds_time_left_ns(x),
 										 needed, needed_plain);
 
+	if (list_length(x->e->run->arms) < 2)
+		plan.sessions = Min(plan.sessions, needed);
 	if (x->e->sessions == 1 && plan.sessions > 1)
 		plan = (RtbPlan) {1, rtb_schedule_one_session(x->costs, x->npoints,
 													  rtb_rounds_time_left_ns(x), needed), true};

@@ -249,6 +249,19 @@ go_on(Experiment *x, Rounds *r, int n, bool last)
 	r->finished = last || r->done >= r->most || (look && narrow_at(x, r->cost->value));
 }
 
+/*
+ * Nanoseconds that a point may take for the first interval.  The first point
+ * was measured without a forecast, so that it may have taken all the time: it
+ * gets as much again, since a pilot without an interval is time wasted.
+ */
+static int64
+allowed_ns(const Experiment *x, int i)
+{
+	int64		left = rtb_rounds_overtime_ns(x);
+
+	return i == 0 ? Max(left, x->e->max_time_ms * 1000000) : left;
+}
+
 /* ---- point by point ---- */
 
 /*
@@ -271,7 +284,7 @@ share_ns(const Experiment *x, int i)
  * pair would end too late.  What it takes for an interval may come later.
  */
 static void
-rounds_until(Experiment *x, Rounds *r, int64 deadline_ns)
+rounds_until(Experiment *x, int i, Rounds *r, int64 deadline_ns)
 {
 	int			needed = Min(rtb_judge_needed(RTB_ALPHA), r->most);
 
@@ -279,11 +292,12 @@ rounds_until(Experiment *x, Rounds *r, int64 deadline_ns)
 	{
 		int			n = rtb_pass_order == RTB_ORDER_BLOCKS ? r->most : Min(2, r->most - r->done);
 		int64		left = deadline_ns - rtb_clock_ns();
+		int			wanted = Max(n, needed - r->done);
 		bool		last = r->done + n >= r->most;
 
 		if (r->done < needed)
-			left = Max(left, rtb_rounds_overtime_ns(x));
-		if (r->done > 0 && left < n * r->cost->round_ns)
+			left = Max(left, allowed_ns(x, i));
+		if (r->done > 0 && left < wanted * r->cost->round_ns)
 			break;
 		if (r->done > 0 && r->done + n >= needed)
 			last |= deadline_ns - rtb_clock_ns() < 2 * n * r->cost->round_ns;
@@ -305,7 +319,7 @@ measure_point(Experiment *x, int i)
 												r.cost->value));
 	rtb_host_pilot(x->keeper, rtb_rounds_pass_timeout_ms(x));
 	rtb_rounds_warm_up(x, x->keeper, 1);
-	rounds_until(x, &r, rtb_clock_ns() + share_ns(x, i));
+	rounds_until(x, i, &r, rtb_clock_ns() + share_ns(x, i));
 	close_point(x, r.cost->value);
 	rtb_host_leave(x->keeper);
 	if (x->e->rounds > r.done)
@@ -352,7 +366,7 @@ turn_ns(const Rounds *rounds, int npoints)
 
 /*
  * Visit every point that is not finished, for n rounds.  Where these make the
- * first interval and don't fit, the points from there on are given up.
+ * first interval and don't fit, the point is given up.
  */
 static void
 visit_points(Experiment *x, Rounds *rounds, int n, bool first, bool last)
@@ -365,7 +379,7 @@ visit_points(Experiment *x, Rounds *rounds, int n, bool first, bool last)
 
 		if (r->finished)
 			continue;
-		if (first && n * r->cost->round_ns > rtb_rounds_overtime_ns(x))
+		if (first && n * r->cost->round_ns > allowed_ns(x, i))
 		{
 			given_up = lappend(given_up, &r->cost->value);
 			r->finished = true;
