@@ -42,7 +42,7 @@ rtb_collector_failed(const RtbCollector *c, bool has_point, int64 point, int arm
 }
 
 /* a worker finds no relation that only the caller sees: say so, in the notes too */
-static char *
+static const char *
 unseen_hint(RtbCollector *c, const RtbPass *pass)
 {
 	RtbFinding *finding;
@@ -65,18 +65,29 @@ unseen_hint(RtbCollector *c, const RtbPass *pass)
 	return hint;
 }
 
+/* the way out of failures that have one which the error does not tell; or NULL */
+static const char *
+failure_hint(const char *sqlstate)
+{
+	if (strcmp(sqlstate, "2D000") == 0)
+		return "This arm controls transactions itself, and a pass is one transaction that is rolled back: compare the same work without COMMIT and ROLLBACK.";
+	if (strcmp(sqlstate, "42P08") == 0 || strcmp(sqlstate, "42P18") == 0)
+		return "Give the types of the step's parameters: rtbench.step(statement, types => '{bigint, text}').";
+	return NULL;
+}
+
 static void
 warn_failed(RtbCollector *c, const RtbPass *pass)
 {
-	char	   *hint;
 	const char *arm = list_nth(c->run->arms, pass->arm);
+	const char *hint;
 	char	   *where = pass->has_point ? psprintf(" at point " INT64_FORMAT, pass->point) : "";
 
 	if (rtb_collector_failed(c, pass->has_point, pass->point, pass->arm, pass))
 		return;
-	hint = strcmp(pass->sqlstate, "2D000") == 0
-		? "This arm controls transactions itself, and a pass is one transaction that is rolled back: compare the same work without COMMIT and ROLLBACK."
-		: unseen_hint(c, pass);
+	hint = pass->hint ? pass->hint : failure_hint(pass->sqlstate);
+	if (hint == NULL)
+		hint = unseen_hint(c, pass);
 	ereport(WARNING,
 			(errcode(MAKE_SQLSTATE(pass->sqlstate[0], pass->sqlstate[1], pass->sqlstate[2],
 								   pass->sqlstate[3], pass->sqlstate[4])),
@@ -85,7 +96,6 @@ warn_failed(RtbCollector *c, const RtbPass *pass)
 			 ? errdetail("SQLSTATE %s in step %d, statement " INT64_FORMAT " of the pass.",
 						 pass->sqlstate, pass->failed_step, pass->failed_statement)
 			 : errdetail("SQLSTATE %s before the arm's first step.", pass->sqlstate),
-			 pass->hint != NULL ? errhint("%s", pass->hint) :
 			 hint != NULL ? errhint("%s", hint) : 0));
 }
 
@@ -105,6 +115,7 @@ keep_pass(void *arg, const RtbPass *pass)
 	kept->message = copy_text(pass->message);
 	kept->hint = copy_text(pass->hint);
 	c->run->passes = lappend(c->run->passes, kept);
+	rtb_progress_pass(c->progress);
 	if (kept->sqlstate != NULL)
 	{
 		c->failed = lappend(c->failed, kept);
@@ -144,17 +155,40 @@ keep_step(void *arg, const RtbStepTime *step)
  *		A collector for a run, in the current context; sink is filled in.
  */
 RtbCollector *
-rtb_collector_create(RtbRun *run, RtbSessionSink *sink)
+rtb_collector_create(RtbRun *run, RtbProgress *progress, RtbSessionSink *sink)
 {
 	RtbCollector *c = palloc0(sizeof(RtbCollector));
 
 	c->run = run;
+	c->progress = progress;
 	c->cxt = CurrentMemoryContext;
 	sink->pass = keep_pass;
 	sink->finding = keep_finding;
 	sink->step = keep_step;
 	sink->arg = c;
 	return c;
+}
+
+/*
+ * rtb_collector_expected
+ *		Passes that are to be expected of so many untimed passes of each arm and
+ *		so many rounds at a point: arms that failed there are left out.
+ */
+int64
+rtb_collector_expected(const RtbCollector *c, bool has_point, int64 point,
+					   int warm_ups, int rounds, bool control)
+{
+	int64		passes = 0;
+
+	for (int arm = 0; arm < list_length(c->run->arms); arm++)
+	{
+		if (rtb_collector_failed(c, has_point, point, arm, NULL))
+			continue;
+		passes += warm_ups + rounds;
+		if (control && arm == c->run->baseline)
+			passes += rounds;
+	}
+	return passes;
 }
 
 /*

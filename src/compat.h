@@ -96,11 +96,11 @@
 #define RTB_PARSE_TYPE_NAME(text)	typeStringToTypeName(text)
 #endif
 
-/* 17: a third argument asks for stronger modes too */
-#if PG_VERSION_NUM >= 170000
-#define rtb_compat_lock_held_by_me(tag, mode) LockHeldByMe(tag, mode, false)
+/* 18: a last argument asks to log a lock that was not available */
+#if PG_VERSION_NUM >= 180000
+#define rtb_compat_lock_acquire(tag, mode, local) LockAcquireExtended(tag, mode, true, true, true, local, false)
 #else
-#define rtb_compat_lock_held_by_me(tag, mode) LockHeldByMe(tag, mode)
+#define rtb_compat_lock_acquire(tag, mode, local) LockAcquireExtended(tag, mode, true, true, true, local)
 #endif
 
 #endif							/* RTB_COMPAT_H */

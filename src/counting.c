@@ -17,76 +17,46 @@
  * relies on what is left above his own frame.
  *
  * Most executors run once, right after they were started, and are finished right
- * after that.  What is known of them waits from the start to the run, stands in the
- * frame from the run to the finish, and is gone then.  An executor that can run
- * again later (a cursor's, an SQL function's) gets an RtbExecution.  That hangs on
- * the executor's memory context by a reset callback, through which it is both found
- * and given back, and so lives exactly as long as the executor, in whatever order
- * cursors are closed and whatever errors are caught.
+ * after that.  The frame of such a run is prepared by the start, and the finish
+ * shows that the run has ended.  An executor that can run again later (a cursor's,
+ * an SQL function's) gets an RtbExecution, and a frame for each of its runs.
  *
  * All this is in the way of every statement measured, so nothing is allocated
- * there, looked up in the catalogs or timed.
+ * there, looked up in the catalogs or timed.  A statement drives all else out of
+ * the processor's first caches, so what costs is not so much what is done as how
+ * many lines of memory, code included, it takes: what is rare stands apart.
  *
- * Memory: the stack of frames and a pool of executions in the context "rtbench
- * counting", which lasts for the process and grows only to the deepest nesting
- * and the largest number of cursors open at one time.
+ * Memory: frames beyond the first few are in TopMemoryContext, and grow only to the
+ * deepest nesting.
  */
 #include "postgres.h"
 
 #include "access/xact.h"
 #include "executor/executor.h"
-#include "nodes/memnodes.h"
-#include "tcop/pquery.h"
 #include "tcop/utility.h"
 #include "utils/fmgrprotos.h"
 #include "utils/memutils.h"
-#include "utils/portal.h"
 
+#include "classify.h"
 #include "counting.h"
+#include "executions.h"
 
-/* what an executor was counted as */
-typedef struct Counted
-{
-	RtbKind		kind;
-	int			depth;			/* of triggers */
-	bool		caller;			/* a mere caller if a statement starts under it */
-	RtbShape   *shape;
-} Counted;
-
-/* an executor that was started and has not run yet */
-typedef struct Waiting
-{
-	const QueryDesc *query;
-	Counted		as;
-} Waiting;
-
-/* an executor that can run more than once */
-typedef struct RtbExecution
-{
-	MemoryContextCallback gone; /* its memory context is being deleted */
-	struct RtbExecution *next_free;
-	uint32		counting_id;
-	bool		counted;		/* false once taken back */
-	Counted		as;
-	int64		rows;
-} RtbExecution;
-
-/* a run under way of an executor or utility statement */
+/* a run under way of an executor or utility statement; fits a cache line */
 typedef struct Frame
 {
 	const QueryDesc *query;		/* NULL of a utility */
+	RtbShape   *shape;			/* of an executor that is counted */
+	RtbExecution *execution;	/* of an executor, or NULL */
+	int64		rows_before;	/* of a utility */
 	SubTransactionId subxact;	/* in which it began */
 	int			depth;			/* of triggers */
-	bool		superseded;		/* a statement started under it at the same depth */
-	/* of an executor */
-	bool		counted;		/* false if not, or taken back */
-	Counted		as;
-	RtbExecution *execution;	/* or NULL */
-	/* of a utility */
 	NodeTag		utility;		/* T_Invalid of an executor */
-	CommandTag	tag;
-	bool		copies_in;		/* it is COPY FROM */
-	int64		rows_before;
+	CommandTag	tag;			/* of a utility */
+	uint8		kind;			/* RtbKind of an executor that is counted */
+	bool		counted;		/* is it?  Not when taken back */
+	bool		caller;			/* a mere caller if a statement starts under it */
+	bool		superseded;		/* a statement started under it at the same depth */
+	bool		copies_in;		/* of a utility: it is COPY FROM */
 } Frame;
 
 /*
@@ -96,29 +66,37 @@ typedef struct Frame
 #define MOST_WAITING			8
 
 #define FIRST_FRAMES			64
-#define EXECUTIONS_PER_BLOCK	32
 
 RtbCounts	rtb_noted;
 
+/* the lowest frame is no run, and nothing lies beneath it */
+static Frame first_frames[FIRST_FRAMES] pg_attribute_aligned(PG_CACHE_LINE_SIZE);
+static const Frame bottom_frame = {.subxact = InvalidSubTransactionId, .depth = -1, .superseded = true};
+
+/* what every statement needs */
+static struct
+{
+	Frame	   *frames;
+	int			nframes;		/* the lowest included */
+	int			allocated;		/* at least one more */
+	bool		prepared;		/* the frame above the top is a started executor's */
+	SubTransactionId subxact;	/* the current one */
+	PGFunction	trigger_depth;
+	int64		started[RTB_KINDS];
+	int64		rows[RTB_KINDS];
+}			hot pg_attribute_aligned(PG_CACHE_LINE_SIZE) = {.trigger_depth = pg_trigger_depth};
+
 static uint32 counting_id = 0;
-static int64 started[RTB_KINDS];
-static int64 rows[RTB_KINDS];
-
-static MemoryContext counting_context = NULL;
-static Waiting waiting[MOST_WAITING];
+static Frame waiting[MOST_WAITING];
 static int	nwaiting = 0;
-static Frame *frames = NULL;
-static int	nframes = 0;
-static int	frames_allocated = 0;
-static RtbExecution *free_executions = NULL;
 
+/*
+ * The only way to trigger.c's static MyTriggerDepth; it reads no argument.
+ */
 static inline int
 trigger_depth(void)
 {
-	LOCAL_FCINFO(fcinfo, 0);
-
-	/* the only way to trigger.c's static MyTriggerDepth; it reads no argument */
-	return DatumGetInt32(pg_trigger_depth(fcinfo));
+	return DatumGetInt32(hot.trigger_depth(NULL));
 }
 
 /* ----------------------------------------------------------------
@@ -131,21 +109,21 @@ trigger_depth(void)
 void
 rtb_counting_reset(void)
 {
-	if (counting_context == NULL)
-		counting_context = AllocSetContextCreate(TopMemoryContext, "rtbench counting",
-												 ALLOCSET_DEFAULT_SIZES);
-	if (frames == NULL)
-	{
-		frames = MemoryContextAlloc(counting_context, sizeof(Frame) * FIRST_FRAMES);
-		frames_allocated = FIRST_FRAMES;
-	}
 	rtb_shapes_reset();
 
 	counting_id++;
-	nframes = 0;
+	if (hot.frames == NULL)
+	{
+		hot.frames = first_frames;
+		hot.allocated = FIRST_FRAMES;
+		hot.frames[0] = bottom_frame;
+	}
+	hot.nframes = 1;
+	hot.prepared = false;
+	hot.subxact = GetCurrentSubTransactionId();
+	memset(hot.started, 0, sizeof(hot.started));
+	memset(hot.rows, 0, sizeof(hot.rows));
 	nwaiting = 0;
-	memset(started, 0, sizeof(started));
-	memset(rows, 0, sizeof(rows));
 	memset(&rtb_noted, 0, sizeof(rtb_noted));
 }
 
@@ -156,6 +134,7 @@ rtb_counting_reset(void)
 void
 rtb_counting_forget_waiting(void)
 {
+	hot.prepared = false;
 	nwaiting = 0;
 }
 
@@ -168,7 +147,7 @@ rtb_counting_kind(bool fired)
 {
 	RtbKind		kind = fired ? RTB_FIRED : RTB_SENT;
 
-	return started[kind] > 0 ? kind : kind + 1;
+	return hot.started[kind] > 0 ? kind : kind + 1;
 }
 
 /*
@@ -180,134 +159,114 @@ rtb_counting_totals(RtbCounts *counts)
 	RtbKind		sent = rtb_counting_kind(false);
 
 	*counts = rtb_noted;
-	counts->statements = started[sent];
-	counts->fired = started[rtb_counting_kind(true)];
-	counts->loop_queries = sent == RTB_SENT ? started[RTB_SENT_LOOP] : 0;
-	counts->rows = rows[sent];
-}
-
-static void
-execution_gone(void *arg)
-{
-	RtbExecution *execution = arg;
-
-	execution->next_free = free_executions;
-	free_executions = execution;
-}
-
-static RtbExecution *
-new_execution(void)
-{
-	RtbExecution *execution;
-
-	if (free_executions == NULL)
-	{
-		execution = MemoryContextAlloc(counting_context,
-									   sizeof(RtbExecution) * EXECUTIONS_PER_BLOCK);
-		for (int i = 0; i < EXECUTIONS_PER_BLOCK; i++)
-			execution_gone(&execution[i]);
-	}
-	execution = free_executions;
-	free_executions = execution->next_free;
-	return execution;
+	counts->statements = hot.started[sent];
+	counts->fired = hot.started[rtb_counting_kind(true)];
+	counts->loop_queries = sent == RTB_SENT ? hot.started[RTB_SENT_LOOP] : 0;
+	counts->rows = hot.rows[sent];
 }
 
 /*
- * The execution of an executor that can run more than once, or NULL.
+ * The frame above the top is needed while it stands ready for an executor that
+ * was started.
  */
-static RtbExecution *
-find_execution(const QueryDesc *query)
+static pg_noinline void
+save_prepared(void)
 {
-	MemoryContextCallback *callback = query->estate->es_query_cxt->reset_cbs;
+	const Frame *prepared = &hot.frames[hot.nframes];
+	int			kept = 0;
 
-	for (; callback != NULL; callback = callback->next)
-	{
-		if (callback->func == execution_gone)
-		{
-			RtbExecution *execution = callback->arg;
-
-			return execution->counting_id == counting_id ? execution : NULL;
-		}
-	}
-	return NULL;
-}
-
-static inline void
-push_waiting(const QueryDesc *query, const Counted *as)
-{
 	/* of two at one address the older one is a leftover, and so is the oldest */
-	if (unlikely(nwaiting > 0))
+	for (int i = nwaiting == MOST_WAITING ? 1 : 0; i < nwaiting; i++)
 	{
-		int			kept = 0;
-
-		for (int i = nwaiting == MOST_WAITING ? 1 : 0; i < nwaiting; i++)
-		{
-			if (waiting[i].query != query)
-				waiting[kept++] = waiting[i];
-		}
-		nwaiting = kept;
+		if (waiting[i].query != prepared->query)
+			waiting[kept++] = waiting[i];
 	}
-	waiting[nwaiting].query = query;
-	waiting[nwaiting++].as = *as;
+	waiting[kept++] = *prepared;
+	nwaiting = kept;
+	hot.prepared = false;
 }
 
 /*
- * What an executor that was waiting is counted as; those that were started after
- * it wait no longer.  NULL if it did not wait.
+ * Have the frame above the top ready again for an executor that had to wait;
+ * those that were started after it wait no longer.
  */
-static inline const Counted *
-pop_waiting(const QueryDesc *query)
+static bool
+restore_prepared(const QueryDesc *query)
 {
+	hot.prepared = false;
 	for (int i = nwaiting - 1; i >= 0; i--)
 	{
 		if (waiting[i].query == query)
 		{
+			hot.frames[hot.nframes] = waiting[i];
 			nwaiting = i;
-			return &waiting[i].as;
+			hot.prepared = true;
+			return true;
 		}
 	}
-	return NULL;
-}
-
-static inline Frame *
-push_frame(const QueryDesc *query)
-{
-	Frame	   *frame;
-
-	if (unlikely(nframes == frames_allocated))
-	{
-		frames = repalloc_huge(frames, sizeof(Frame) * frames_allocated * 2);
-		frames_allocated *= 2;
-	}
-	frame = &frames[nframes++];
-	frame->query = query;
-	frame->subxact = GetCurrentSubTransactionId();
-	frame->superseded = false;
-	frame->counted = false;
-	frame->execution = NULL;
-	frame->utility = T_Invalid;
-	return frame;
+	return false;
 }
 
 /*
- * Where the stack of runs stands now.
+ * The frame above the top, with room for one more above it.
+ */
+static inline Frame *
+next_frame(const QueryDesc *query, int depth)
+{
+	Frame	   *frame;
+
+	if (unlikely(hot.prepared))
+		save_prepared();
+	if (unlikely(hot.nframes + 1 == hot.allocated))
+	{
+		Size		size = sizeof(Frame) * hot.allocated;
+
+		if (hot.frames != first_frames)
+			hot.frames = repalloc_huge(hot.frames, size * 2);
+		else
+			hot.frames = memcpy(MemoryContextAlloc(TopMemoryContext, size * 2), hot.frames, size);
+		hot.allocated *= 2;
+	}
+	frame = &hot.frames[hot.nframes];
+	frame->query = query;
+	frame->execution = NULL;
+	frame->subxact = hot.subxact;
+	frame->depth = depth;
+	frame->utility = T_Invalid;
+	frame->counted = false;
+	frame->superseded = false;
+	return frame;
+}
+
+static inline Frame *
+top_frame(void)
+{
+	return &hot.frames[hot.nframes - 1];
+}
+
+/*
+ * The run on top of the stack, which has just begun.
  */
 RtbMark
 rtb_counting_mark(void)
 {
-	RtbMark		mark = {counting_id, nframes};
+	RtbMark		mark = {counting_id, hot.nframes - 1};
 
 	return mark;
 }
 
 /*
- * All that began after this mark has ended.
+ * The run of this mark has ended, and all that began after it.  Returns its frame,
+ * or NULL if it was in another counting.
  */
-void
-rtb_counting_back(RtbMark mark)
+static const Frame *
+pop_to(RtbMark mark)
 {
-	if (mark.counting_id == counting_id)
-		nframes = mark.nframes;
+	if (mark.counting_id != counting_id)
+		return NULL;
+	hot.nframes = mark.frame;
+	hot.prepared = false;
+	return &hot.frames[mark.frame];
 }
 
 /*
@@ -317,22 +276,18 @@ rtb_counting_back(RtbMark mark)
 static inline void
 supersede_callers(int depth)
 {
-	for (int i = nframes - 1; i >= 0; i--)
+	for (Frame *frame = top_frame(); frame->depth == depth && !frame->superseded; frame--)
 	{
-		Frame	   *frame = &frames[i];
-
-		if (frame->depth != depth || frame->superseded)
-			break;
 		frame->superseded = true;
-		if (frame->counted && frame->as.caller)
+		if (frame->counted && frame->caller)
 		{
 			frame->counted = false;
-			frame->as.shape->count--;
-			started[frame->as.kind]--;
+			frame->shape->count--;
+			hot.started[frame->kind]--;
 			if (frame->execution != NULL)
 			{
 				frame->execution->counted = false;
-				rows[frame->as.kind] -= frame->execution->rows;
+				hot.rows[frame->kind] -= frame->execution->rows;
 			}
 		}
 	}
@@ -343,82 +298,26 @@ supersede_callers(int depth)
  * ---------------------------------------------------------------- */
 
 /*
- * Is this the query of a portal that is just being started?  Of the queries that
- * a portal can hold, PortalStart() starts only a plain SELECT.
- */
-static inline bool
-is_portal_start(const QueryDesc *query)
-{
-	return ActivePortal != NULL && ActivePortal->status == PORTAL_DEFINED &&
-		linitial(ActivePortal->stmts) == query->plannedstmt;
-}
-
-/*
- * A query that only feeds a loop: the driver of a foreach step, or one that a
- * procedural language opened as a cursor.  One that changes data does work.
- * Portals are also started for what the client sends (nothing is under way
- * then), and by DECLARE CURSOR and EXECUTE.
- */
-static inline bool
-is_loop_query(const QueryDesc *query, int depth, bool portal_start, bool driving)
-{
-	if (!portal_start && !driving)
-		return false;
-	if (query->operation != CMD_SELECT || query->plannedstmt->hasModifyingCTE)
-		return false;
-	if (driving && nframes == 0)
-		return true;
-	if (!portal_start)
-		return false;
-	if (nframes == 0 || depth > frames[nframes - 1].depth)
-		return depth > 0;
-	switch (frames[nframes - 1].utility)
-	{
-		case T_DeclareCursorStmt:
-		case T_ExecuteStmt:
-		case T_CreateTableAsStmt:
-			return false;
-		default:
-			return true;
-	}
-}
-
-/*
- * A SELECT without FROM, which does nothing but call.  A subquery that reads a
- * table puts that table in the range table, so such a SELECT is none.
+ * A SELECT that does nothing but call; most statements show at the first look that
+ * they do more.
  */
 static inline bool
 is_caller(const PlannedStmt *stmt)
 {
-	ListCell   *lc;
+	const Plan *leaf = stmt->planTree;
 
-	if (stmt->commandType != CMD_SELECT)
-		return false;
-	foreach(lc, stmt->rtable)
-	{
-		if (lfirst_node(RangeTblEntry, lc)->rtekind != RTE_RESULT)
-			return false;
-	}
-	return true;
+	while (outerPlan(leaf) != NULL)
+		leaf = outerPlan(leaf);
+	return unlikely(IsA(leaf, Result)) && rtb_reads_nothing(stmt);
 }
 
 /*
- * A statement of an SQL function: functions.c sends its result to a receiver of
- * its own and all else to none.  Nobody else sends a statement that was written
- * (and not added by a rule) to none but EXPLAIN and the start of a portal.
+ * A driver of a foreach step that does no work of its own.
  */
 static inline bool
-is_sql_function(const QueryDesc *query, int depth, bool portal_start)
+is_driver(const PlannedStmt *stmt)
 {
-	const Frame *frame;
-
-	if (likely(query->dest->mydest != DestNone))
-		return query->dest->mydest == DestSQLFunction;
-	if (portal_start || !query->plannedstmt->canSetTag || nframes == 0)
-		return false;
-	frame = &frames[nframes - 1];
-	return frame->depth == depth &&
-		(frame->utility == T_Invalid || frame->utility == T_CallStmt);
+	return stmt->commandType == CMD_SELECT && !stmt->hasModifyingCTE;
 }
 
 /*
@@ -430,25 +329,42 @@ rtb_counting_start(const QueryDesc *query, bool driving)
 {
 	const PlannedStmt *stmt = query->plannedstmt;
 	int			depth = trigger_depth();
-	bool		portal_start = is_portal_start(query);
-	bool		loop = is_loop_query(query, depth, portal_start, driving);
-	bool		sql_function = is_sql_function(query, depth, portal_start);
-	Counted		as;
+	RtbKind		kind = depth > 0 ? RTB_FIRED : RTB_SENT;
+	bool		keep = false;
+	RtbShape   *shape;
+	Frame	   *frame;
 
-	as.kind = (depth > 0 ? RTB_FIRED : RTB_SENT) + (loop ? 1 : 0);
-	as.depth = depth;
-	as.caller = !loop && is_caller(stmt);
-	as.shape = rtb_shape_of_plan(as.kind, stmt);
+	/* no receiver, or an SQL function's: one of the special ways to be started */
+	if (unlikely(driving || query->dest->mydest == DestNone ||
+				 query->dest->mydest == DestSQLFunction))
+	{
+		const Frame *under = top_frame();
+		bool		sql_function = rtb_is_sql_function(query, depth, under->depth, under->utility);
 
-	/* nothing fails from here on */
-	push_waiting(query, &as);
+		/* what fires on behalf of a driver that changes data feeds nothing */
+		if (driving && hot.nframes == 1 && depth == 0 ? is_driver(stmt) :
+			rtb_is_loop_query(query, depth, under->depth, under->utility))
+			kind++;
+		keep = sql_function || rtb_is_portal_start(query);
+		rtb_noted.sql_functions |= sql_function;
+	}
+	if (unlikely(stmt->parallelModeNeeded))
+		rtb_noted.parallel = true;
+	if (unlikely(!stmt->canSetTag))
+		rtb_noted.rules = true;
+
+	shape = rtb_shape_of_plan(kind, stmt);
+	shape->count++;
+	hot.started[kind]++;
 	supersede_callers(depth);
-	started[as.kind]++;
-	as.shape->count++;
-	rtb_noted.parallel |= stmt->parallelModeNeeded;
-	rtb_noted.rules |= !stmt->canSetTag;
-	rtb_noted.sql_functions |= sql_function;
-	return portal_start || sql_function;
+
+	frame = next_frame(query, depth);
+	frame->kind = kind;
+	frame->shape = shape;
+	frame->counted = true;
+	frame->caller = (kind == RTB_SENT || kind == RTB_FIRED) && is_caller(stmt);
+	hot.prepared = true;
+	return keep;
 }
 
 /*
@@ -457,86 +373,110 @@ rtb_counting_start(const QueryDesc *query, bool driving)
 void
 rtb_counting_keep(const QueryDesc *query)
 {
-	const Counted *as = pop_waiting(query);
+	const Frame *frame = &hot.frames[hot.nframes];
 	RtbExecution *execution;
 
-	if (as == NULL)
+	if ((!hot.prepared || frame->query != query) && !restore_prepared(query))
 		return;
-	execution = new_execution();
-	execution->gone.func = execution_gone;
-	execution->gone.arg = execution;
+	execution = rtb_execution_new(query);
 	execution->counting_id = counting_id;
+	execution->kind = frame->kind;
 	execution->counted = true;
-	execution->as = *as;
+	execution->caller = frame->caller;
+	execution->shape = frame->shape;
 	execution->rows = 0;
-	MemoryContextRegisterResetCallback(query->estate->es_query_cxt, &execution->gone);
+	hot.prepared = false;
+}
+
+/*
+ * The run of an executor that was kept, or is not counted at all.
+ */
+static pg_noinline void
+run_again(const QueryDesc *query)
+{
+	Frame	   *frame = next_frame(query, trigger_depth());
+	RtbExecution *execution = rtb_execution_find(query);
+
+	if (execution != NULL && execution->counting_id == counting_id)
+	{
+		frame->kind = execution->kind;
+		frame->counted = execution->counted;
+		frame->caller = execution->caller;
+		frame->shape = execution->shape;
+		frame->execution = execution;
+	}
+	hot.nframes++;
 }
 
 /*
  * An executor is about to run.  Returns true if it does so for the only time,
- * so that rtb_counting_finish() will show the end of its run; if not,
- * rtb_counting_ran() is to be called after the run.
+ * so that rtb_counting_finish() will show the end of its run; if not, take the
+ * mark and call rtb_counting_ran() after the run.
  */
 bool
 rtb_counting_run(const QueryDesc *query)
 {
-	Frame	   *frame = push_frame(query);
-	const Counted *as = pop_waiting(query);
-
-	if (likely(as != NULL))
+	if (unlikely(!hot.prepared || hot.frames[hot.nframes].query != query) &&
+		!restore_prepared(query))
 	{
-		frame->as = *as;
-		frame->depth = as->depth;
-		frame->counted = true;
-		return true;
+		run_again(query);
+		return false;
 	}
-
-	frame->execution = find_execution(query);
-	if (frame->execution != NULL)
-	{
-		frame->as = frame->execution->as;
-		frame->counted = frame->execution->counted;
-	}
-	frame->depth = trigger_depth();
-	return false;
+	hot.nframes++;
+	hot.prepared = false;
+	return true;
 }
 
 /*
- * A run has ended that began at this mark.
+ * A run has ended.
  */
 void
 rtb_counting_ran(RtbMark mark, const QueryDesc *query)
 {
-	const Frame *frame;
+	const Frame *frame = pop_to(mark);
 
-	if (mark.counting_id != counting_id)
-		return;
-	nframes = mark.nframes;
-	frame = &frames[nframes];
-	if (frame->counted)
+	if (frame != NULL && frame->counted)
 	{
-		rows[frame->as.kind] += query->estate->es_processed;
+		hot.rows[frame->kind] += query->estate->es_processed;
 		frame->execution->rows += query->estate->es_processed;
 	}
 }
 
 /*
  * An executor is about to be finished: if it has run for the only time, that run
- * has ended just now.
+ * has ended just hot.
  */
 void
 rtb_counting_finish(const QueryDesc *query)
 {
-	const Frame *frame;
+	const Frame *frame = top_frame();
 
-	if (nframes == 0)
-		return;
-	frame = &frames[nframes - 1];
 	if (frame->query != query)
 		return;
 	if (frame->counted)
-		rows[frame->as.kind] += query->estate->es_processed;
-	nframes--;
+		hot.rows[frame->kind] += query->estate->es_processed;
+	hot.nframes--;
+	hot.prepared = false;
+}
+
+/*
+ * An executor's finish runs statements like a run: take the mark and call
+ * rtb_counting_finished() afterwards.
+ */
+void
+rtb_counting_finish_runs(const QueryDesc *query)
+{
+	next_frame(query, trigger_depth());
+	hot.nframes++;
+}
+
+/*
+ * An executor that ran statements when it was finished is finished now.
+ */
+void
+rtb_counting_finished(RtbMark mark)
+{
+	(void) pop_to(mark);
 }
 
 /* ----------------------------------------------------------------
@@ -552,86 +492,81 @@ rtb_counting_utility(Node *statement)
 {
 	Frame	   *frame;
 
-	switch (nodeTag(statement))
-	{
-		case T_NotifyStmt:
-			rtb_noted.notifies = true;
-			break;
-		case T_TruncateStmt:
-			rtb_noted.truncates = true;
-			break;
-		case T_VacuumStmt:
-		case T_ReindexStmt:
-			rtb_noted.ddl = true;
-			break;
-		default:
-			if (GetCommandLogLevel(statement) == LOGSTMT_DDL)
-				rtb_noted.ddl = true;
-			break;
-	}
-
-	frame = push_frame(NULL);
-	frame->depth = trigger_depth();
+	rtb_note_utility(statement, &rtb_noted);
+	frame = next_frame(NULL, trigger_depth());
+	hot.nframes++;
 	frame->utility = nodeTag(statement);
 	frame->tag = CreateCommandTag(statement);
 	frame->copies_in = IsA(statement, CopyStmt) && ((CopyStmt *) statement)->is_from;
-	frame->rows_before = rows[RTB_SENT];
+	frame->rows_before = hot.rows[RTB_SENT];
 }
 
 /*
- * The utility on top of the stack has ended, well or not.  It is counted unless
- * an executor statement was started for it, or others by it.
+ * A utility has ended, well or not.  It is counted unless an executor statement
+ * was started for it, or others by it.
  */
 static void
-pop_utility(void)
+count_utility(const Frame *frame)
 {
-	const Frame *frame = &frames[--nframes];
+	RtbKind		kind = frame->depth > 0 ? RTB_FIRED : RTB_SENT;
 
-	if (!frame->superseded)
-	{
-		RtbKind		kind = frame->depth > 0 ? RTB_FIRED : RTB_SENT;
-
-		supersede_callers(frame->depth);
-		started[kind]++;
-		rtb_shape_of_utility(kind, frame->tag)->count++;
-	}
+	if (frame->superseded)
+		return;
+	supersede_callers(frame->depth);
+	hot.started[kind]++;
+	rtb_shape_of_utility(kind, frame->tag)->count++;
 }
 
 /*
- * The utility that began at this mark has ended well.
+ * A utility has ended well.
  */
 void
 rtb_counting_utility_done(RtbMark mark, const QueryCompletion *qc)
 {
-	const Frame *frame;
+	const Frame *frame = pop_to(mark);
 
-	if (mark.counting_id != counting_id)
+	if (frame == NULL)
 		return;
-	nframes = mark.nframes + 1;
-	frame = &frames[mark.nframes];
 
 	/*
 	 * Rows that went through an executor were counted there: those of CREATE
 	 * TABLE AS in one that was started for it, those of FETCH in the cursor's.
 	 */
 	if (frame->depth == 0 && qc != NULL &&
-		(frame->copies_in || (!frame->superseded && rows[RTB_SENT] == frame->rows_before)))
-		rows[RTB_SENT] += qc->nprocessed;
-	pop_utility();
+		(frame->copies_in ||
+		 (!frame->superseded && hot.rows[RTB_SENT] == frame->rows_before)))
+		hot.rows[RTB_SENT] += qc->nprocessed;
+	count_utility(frame);
+}
+
+/* ----------------------------------------------------------------
+ * Subtransactions
+ * ---------------------------------------------------------------- */
+
+/*
+ * Another subtransaction is the current one.
+ */
+void
+rtb_counting_subxact(SubTransactionId subxact)
+{
+	hot.subxact = subxact;
 }
 
 /*
- * A subtransaction is undone, and with it all runs that began in it, or in one
+ * A subtransaction is undone, and with it all runs that began in it or in one
  * further in: an error has ended them.
  */
 void
 rtb_counting_undone(SubTransactionId subxact)
 {
-	while (nframes > 0 && frames[nframes - 1].subxact >= subxact)
+	if (hot.prepared && hot.frames[hot.nframes].subxact >= subxact)
+		hot.prepared = false;
+	while (top_frame()->subxact >= subxact)
 	{
-		if (frames[nframes - 1].query == NULL)
-			pop_utility();
-		else
-			nframes--;
+		const Frame *frame = top_frame();
+
+		hot.nframes--;
+		if (frame->query == NULL)
+			count_utility(frame);
 	}
 }

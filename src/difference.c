@@ -105,19 +105,30 @@ differ_in_part(RtbDifference *difference, StringInfo buf, const RtbCheckPart *a,
 	StringInfoData names;
 	ListCell   *lc;
 
-	if (rows_a == rows_b && (rows_a == 0 || rtb_digest_equal(&a->digest, &b->digest)))
+	bool		gone = (a == NULL || b == NULL) && !(a ? a : b)->returned;
+
+	/* an empty table is not the same as none, but no rows are no rows */
+	if (!gone && rows_a == rows_b &&
+		(rows_a == 0 || rtb_digest_equal(&a->digest, &b->digest)))
 		return;
 	if (rtb_column_in_list(leave_out, label, "*"))
 	{
 		difference->left_out = true;
 		return;
 	}
-	if (rows_a != rows_b)
+	if (gone || rows_a != rows_b)
 	{
 		add_column(difference, label, "*");
 		difference->rounding = false;
-		appendStringInfo(buf, "%s%s: " UINT64_FORMAT " rows against " UINT64_FORMAT,
-						 buf->len ? "; " : "", label, rows_a, rows_b);
+		if (a == NULL && gone)
+			appendStringInfo(buf, "%s%s: no such table against " UINT64_FORMAT " rows",
+							 buf->len ? "; " : "", label, rows_b);
+		else if (gone)
+			appendStringInfo(buf, "%s%s: " UINT64_FORMAT " rows against no such table",
+							 buf->len ? "; " : "", label, rows_a);
+		else
+			appendStringInfo(buf, "%s%s: " UINT64_FORMAT " rows against " UINT64_FORMAT,
+							 buf->len ? "; " : "", label, rows_a, rows_b);
 		return;
 	}
 	initStringInfo(&names);

@@ -33,6 +33,9 @@ static const struct config_enum_entry pass_orders[] = {
 	{NULL, 0, false}
 };
 
+/* how long a later session waits for a worker slot */
+#define WAIT_FOR_SLOT_NS	(INT64CONST(2) * 1000000000)
+
 /* a run is going on in this backend */
 static bool running = false;
 
@@ -60,9 +63,7 @@ pilot_point(Experiment *x, int64 value)
 	int			rounds = x->e->rounds > 0 ? x->e->rounds : RTB_PILOT_ROUNDS;
 	int64		started = rtb_clock_ns();
 
-	x->at = NULL;
-	rtb_host_point(x->keeper, rtb_work_document(x->e->scenario, x->e->run->points != NIL, value));
-	rtb_host_pilot(x->keeper, rtb_rounds_pass_timeout_ms(x));
+	rtb_rounds_pilot(x, value);
 	cost->value = value;
 	cost->pilot_ns = rtb_clock_ns() - started;
 	/* so that no pass is given up that would take no longer than those before */
@@ -72,6 +73,7 @@ pilot_point(Experiment *x, int64 value)
 	rtb_rounds_run(x, x->keeper, 1, 1, rounds, RTB_PASS_LAST_IF_CHEAP);
 	cost->round_ns = (rtb_clock_ns() - started) / rounds;
 	x->descriptions[x->npoints++] = rtb_host_describe(x->keeper);
+	rtb_outlook_tell_pilot(&x->outlook, value, cost->pilot_ns + rounds * cost->round_ns);
 }
 
 /* the pilot at every point that fits, upwards */
@@ -100,16 +102,58 @@ run_pilot(Experiment *x, int needed)
 
 /* ---- sessions as units ---- */
 
-/* a fresh backend visits every point */
-static void
+/* a fresh backend; false if no worker slot was free for a while */
+static bool
+open_visitor(Experiment *x)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+	int64		started = rtb_clock_ns();
+
+	for (;;)
+	{
+		PG_TRY();
+		{
+			x->visitor = rtb_host_open(&x->e->options, &x->sink);
+		}
+		PG_CATCH();
+		{
+			MemoryContextSwitchTo(cxt);
+			if (geterrcode() != ERRCODE_CONFIGURATION_LIMIT_EXCEEDED)
+				PG_RE_THROW();
+			FlushErrorState();
+		}
+		PG_END_TRY();
+		if (x->visitor != NULL)
+			return true;
+		if (rtb_clock_ns() - started > WAIT_FOR_SLOT_NS)
+			break;
+		pg_usleep(100000);
+		CHECK_FOR_INTERRUPTS();
+	}
+	return false;
+}
+
+/* a fresh backend visits every point; false if there was none to be had */
+static bool
 run_session(Experiment *x, int session, int rounds, bool last)
 {
-	x->visitor = rtb_host_open(&x->e->options, &x->sink);
+	bool		has_points = x->e->run->points != NIL;
+
+	if (!open_visitor(x))
+	{
+		ereport(WARNING,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("no background worker slot was free for session %d of the run", session),
+				 errdetail("A run of several sessions needs two at a time."),
+				 errhint("Raise max_worker_processes, or run it when fewer workers are in use.")));
+		return false;
+	}
 	for (int i = 0; i < x->npoints; i++)
 	{
 		x->at = &x->costs[i];
+		rtb_progress_point(x->e->progress, RTB_PHASE_SESSIONS, has_points, x->at->value, session);
 		rtb_host_attach(x->visitor,
-						rtb_work_document(x->e->scenario, x->e->run->points != NIL, x->at->value),
+						rtb_work_document(x->e->scenario, has_points, x->at->value),
 						x->descriptions[i]);
 		rtb_rounds_warm_up(x, x->visitor, session);
 		rtb_rounds_run(x, x->visitor, session, 1, rounds,
@@ -118,6 +162,7 @@ run_session(Experiment *x, int session, int rounds, bool last)
 	}
 	rtb_host_close(x->visitor);
 	x->visitor = NULL;
+	return true;
 }
 
 /*
@@ -147,16 +192,23 @@ run_sessions(Experiment *x, const RtbPlan *plan, int needed)
 		int			rounds = x->e->rounds > 0 ? x->e->rounds
 			: rtb_schedule_rounds(left, Max(first - done, 1), round_ns);
 		int64		cost = round_ns * (1 + rounds);
+		int64		limit = done < needed ? rtb_rounds_overtime_ns(x) : left;
 		int64		took;
+		int			in_all;
 		bool		look = !asked_for && rtb_schedule_is_look(done + 1, needed);
 
-		if ((done < needed ? rtb_rounds_overtime_ns(x) : left) < cost)
+		if (limit < cost)
+			break;
+		in_all = rtb_outlook_sessions(&x->outlook, x->costs, x->npoints, done, most, rounds,
+									  cost, limit);
+		if (!run_session(x, done + 1, rounds,
+						 look || done + 1 == most || left < 2 * cost))
 			break;
 		done++;
-		run_session(x, done, rounds, look || done == most || left < 2 * cost);
 		took = (rtb_clock_ns() - started) / (1 + rounds);
 		round_ns = done == 2 ? took : (round_ns + took) / 2;
 		rtb_collector_mark(x->collector, x->npoints);
+		rtb_outlook_tell_session(&x->outlook, done, in_all);
 		if (look && rtb_rounds_narrow(x))
 			break;
 	}
@@ -166,6 +218,7 @@ run_sessions(Experiment *x, const RtbPlan *plan, int needed)
 static void
 leave_points(Experiment *x)
 {
+	rtb_progress_phase(x->e->progress, RTB_PHASE_CLEANING);
 	for (int i = 0; i < x->npoints; i++)
 	{
 		rtb_host_enter(x->keeper, i);
@@ -238,6 +291,7 @@ keep_finished(Experiment *x)
 
 	if (x->collector->points_done == 0)
 		return;
+	rtb_progress_phase(x->e->progress, RTB_PHASE_KEEPING);
 	run->complete = false;
 	run->finished_at = GetCurrentTimestamp();
 	rtb_collector_cut(x->collector);
@@ -312,7 +366,9 @@ prepare(RtbExperiment *e)
 
 	x->e = e;
 	plan_walk(x);
-	x->collector = rtb_collector_create(e->run, &x->sink);
+	x->collector = rtb_collector_create(e->run, e->progress, &x->sink);
+	x->outlook.e = e;
+	x->outlook.collector = x->collector;
 	x->order = palloc0(sizeof(int) * (list_length(e->run->arms) + 1));
 	x->descriptions = palloc0(sizeof(StringInfo) * x->nwalk);
 	x->costs = palloc0(sizeof(RtbPointCost) * x->nwalk);

@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "ledger.h"
+#include "progress.h"
 #include "scenario.h"
 #include "session.h"
 
@@ -21,6 +22,7 @@ typedef struct RtbExperiment
 	bool		control;		/* the baseline runs twice in every round */
 	int64		max_time_ms;	/* 0: no limit */
 	int64		pass_timeout_ms;	/* 0: what is left of max_time */
+	RtbProgress *progress;		/* begun by who asks for the run, and ended by it */
 	RtbRun	   *run;			/* gets passes, findings, steps, scope */
 } RtbExperiment;
 

@@ -10,6 +10,7 @@
 #include "common/pg_prng.h"
 
 #include "collector.h"
+#include "outlook.h"
 #include "schedule.h"
 #include "session_host.h"
 
@@ -34,12 +35,14 @@ typedef struct Experiment
 	StringInfo *descriptions;
 	RtbPointCost *costs;
 	const RtbPointCost *at;		/* where passes run now, or NULL */
+	RtbOutlook	outlook;
 } Experiment;
 
 extern int64 rtb_rounds_point(const Experiment *x, int i);
 extern int64 rtb_rounds_time_left_ns(const Experiment *x);
 extern int64 rtb_rounds_overtime_ns(const Experiment *x);
 extern int64 rtb_rounds_pass_timeout_ms(const Experiment *x);
+extern void rtb_rounds_pilot(Experiment *x, int64 value);
 extern void rtb_rounds_warm_up(Experiment *x, RtbHost *host, int session);
 extern void rtb_rounds_run(Experiment *x, RtbHost *host, int session, int first, int last,
 						   RtbPassKind kind);

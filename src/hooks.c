@@ -48,6 +48,7 @@ static bool installed_object_access = false;
 static bool begun = false;		/* between begin and end */
 static bool counting = false;	/* begun and not paused */
 static bool driving = false;	/* a foreach step's driver is being opened */
+static void (*watcher) (const PlannedStmt *stmt) = NULL;
 
 /* the transaction as it was at the beginning */
 static int	first_nest_level;
@@ -66,14 +67,14 @@ next_ExecutorStart(QueryDesc *query, int eflags)
 static void
 rtb_ExecutorStart(QueryDesc *query, int eflags)
 {
-	if (counting && (eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0 &&
-		rtb_counting_start(query, driving))
-	{
-		next_ExecutorStart(query, eflags);
-		rtb_counting_keep(query);
-		return;
-	}
+	bool		runs = counting && (eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0;
+	bool		kept = runs && rtb_counting_start(query, driving);
+
 	next_ExecutorStart(query, eflags);
+	if (kept)
+		rtb_counting_keep(query);
+	if (runs && watcher != NULL)
+		watcher(query->plannedstmt);
 }
 
 static inline void
@@ -89,8 +90,10 @@ next_ExecutorRun(RTB_EXECUTOR_RUN_PARAMS)
  * A run whose end nothing else will show.
  */
 static pg_noinline void
-run_and_return(RTB_EXECUTOR_RUN_PARAMS, RtbMark mark)
+run_and_return(RTB_EXECUTOR_RUN_PARAMS)
 {
+	RtbMark		mark = rtb_counting_mark();
+
 	next_ExecutorRun(RTB_EXECUTOR_RUN_ARGS);
 	rtb_counting_ran(mark, query);
 }
@@ -98,17 +101,10 @@ run_and_return(RTB_EXECUTOR_RUN_PARAMS, RtbMark mark)
 static void
 rtb_ExecutorRun(RTB_EXECUTOR_RUN_PARAMS)
 {
-	if (counting)
-	{
-		RtbMark		mark = rtb_counting_mark();
-
-		if (!rtb_counting_run(query))
-		{
-			run_and_return(RTB_EXECUTOR_RUN_ARGS, mark);
-			return;
-		}
-	}
-	next_ExecutorRun(RTB_EXECUTOR_RUN_ARGS);
+	if (counting && !rtb_counting_run(query))
+		run_and_return(RTB_EXECUTOR_RUN_ARGS);
+	else
+		next_ExecutorRun(RTB_EXECUTOR_RUN_ARGS);
 }
 
 static inline void
@@ -121,18 +117,19 @@ next_ExecutorFinish(QueryDesc *query)
 }
 
 /*
- * Most of what runs here are AFTER triggers, which show by their depth.  Only
- * a data-modifying CTE that is run to its end here can start statements at the
- * same depth, so only that counts as a run.
+ * Most of what runs when an executor is finished are AFTER triggers, which show
+ * by their depth.  Only a data-modifying CTE that is run to its end then can
+ * start statements at the same depth, as a run can.
  */
 static pg_noinline void
 finish_and_return(QueryDesc *query)
 {
-	RtbMark		mark = rtb_counting_mark();
+	RtbMark		mark;
 
-	rtb_counting_run(query);
+	rtb_counting_finish_runs(query);
+	mark = rtb_counting_mark();
 	next_ExecutorFinish(query);
-	rtb_counting_back(mark);
+	rtb_counting_finished(mark);
 }
 
 static void
@@ -169,9 +166,10 @@ rtb_ProcessUtility(PlannedStmt *pstmt, const char *source, bool read_only_tree,
 	/* a part of a statement is counted with the whole */
 	if (counting && context != PROCESS_UTILITY_SUBCOMMAND)
 	{
-		RtbMark		mark = rtb_counting_mark();
+		RtbMark		mark;
 
 		rtb_counting_utility(pstmt->utilityStmt);
+		mark = rtb_counting_mark();
 		next_ProcessUtility(pstmt, source, read_only_tree, context, params, env, dest, qc);
 		if (begun)
 			rtb_counting_utility_done(mark, qc);
@@ -201,16 +199,24 @@ rtb_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_
 }
 
 /*
- * Subtransactions that begin and end while counting: did they get an id?
+ * Which subtransaction is the current one, what those that are undone take with
+ * them, and did those that began while counting get an id?
  */
 static void
 rtb_subxact(SubXactEvent event, SubTransactionId mine, SubTransactionId parent, void *arg)
 {
-	if (!begun || (event != SUBXACT_EVENT_PRE_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB))
+	if (!begun)
 		return;
-	if (counting && GetCurrentTransactionNestLevel() > first_nest_level &&
+
+	if ((event == SUBXACT_EVENT_PRE_COMMIT_SUB || event == SUBXACT_EVENT_ABORT_SUB) &&
+		counting && GetCurrentTransactionNestLevel() > first_nest_level &&
 		TransactionIdIsValid(GetCurrentTransactionIdIfAny()))
 		rtb_noted.xids++;
+
+	if (event == SUBXACT_EVENT_START_SUB)
+		rtb_counting_subxact(mine);
+	else if (event != SUBXACT_EVENT_PRE_COMMIT_SUB)
+		rtb_counting_subxact(parent);
 	if (event == SUBXACT_EVENT_ABORT_SUB)
 		rtb_counting_undone(mine);
 }
@@ -310,6 +316,7 @@ rtb_hooks_end(RtbCounts *counts)
 
 	rtb_counting_totals(counts);
 	begun = counting = driving = false;
+	watcher = NULL;
 	uninstall_hooks();
 }
 
@@ -323,8 +330,18 @@ rtb_hooks_abandon(void)
 	if (!begun)
 		return;
 	begun = counting = driving = false;
+	watcher = NULL;
 	rtb_counting_reset();
 	uninstall_hooks();
+}
+
+/*
+ * Have every plan shown that starts, before it runs, until counting ends.
+ */
+void
+rtb_hooks_watch(void (*starts) (const PlannedStmt *stmt))
+{
+	watcher = starts;
 }
 
 /*

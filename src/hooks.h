@@ -7,6 +7,8 @@
 
 #include "postgres.h"
 
+#include "nodes/plannodes.h"
+
 typedef struct RtbCounts
 {
 	int64		statements;		/* by the vocabulary's rules, at trigger depth 0 */
@@ -26,6 +28,7 @@ typedef struct RtbCounts
 extern void rtb_hooks_begin(void);
 extern void rtb_hooks_end(RtbCounts *counts);
 extern void rtb_hooks_abandon(void);
+extern void rtb_hooks_watch(void (*starts) (const PlannedStmt *stmt));
 extern bool rtb_hooks_pause(void);
 extern void rtb_hooks_resume(bool was_counting);
 extern void rtb_hooks_driver(bool driver);

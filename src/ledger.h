@@ -15,7 +15,7 @@
 
 typedef struct RtbRun
 {
-	int64		run;			/* its id, 0 until written */
+	int64		run;			/* its id, 0 until reserved or written */
 	char	   *label;			/* the caller's, or NULL */
 	char	   *scenario;
 	char	   *transport;
@@ -47,6 +47,7 @@ typedef struct RtbRun
  */
 #define RTB_EMPTY_STATEMENT_NS	"empty_statement_ns"
 
+extern int64 rtb_ledger_reserve(void);
 extern int64 rtb_ledger_write(RtbRun *run);
 extern RtbRun *rtb_ledger_read(int64 run);
 extern int64 rtb_ledger_last(void);

@@ -340,24 +340,29 @@ rtb_ledger_read(int64 id)
 	return run;
 }
 
-/* The id of the current user's own last run, 0 if there is none. */
+/*
+ * The id of the current user's own last run, 0 if there is none: of runs that
+ * went on at the same time, the one that ended last.
+ */
 int64
 rtb_ledger_last(void)
 {
 	int			nestlevel = rtb_ledger_begin();
 	Oid			type = REGROLEOID;
 	Datum		owner = ObjectIdGetDatum(GetUserId());
-	Datum		last;
+	int64		last = 0;
 	bool		null;
 	int			result;
 
-	result = SPI_execute_with_args("SELECT max(run) FROM rtbench.runs WHERE owner = $1",
+	result = SPI_execute_with_args("SELECT run FROM rtbench.runs WHERE owner = $1 "
+								   "ORDER BY finished_at DESC NULLS LAST, run DESC LIMIT 1",
 								   1, &type, &owner, NULL, true, 0);
-	if (result != SPI_OK_SELECT || SPI_processed != 1)
+	if (result != SPI_OK_SELECT)
 		elog(ERROR, "could not read the runs: %s", SPI_result_code_string(result));
-	last = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null);
+	if (SPI_processed > 0)
+		last = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
 	rtb_ledger_end(nestlevel);
-	return null ? 0 : DatumGetInt64(last);
+	return last;
 }
 
 /*

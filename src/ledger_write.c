@@ -12,15 +12,24 @@
 
 #include "ledger_private.h"
 
+#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
+#include "commands/sequence.h"
 #include "executor/spi.h"
+#include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 #define MAX_COLUMNS	40
+
+PG_FUNCTION_INFO_V1(rtb_next_run);
+
+/* the id reserved for the run whose row is being inserted; 0: the row gets the next one */
+static int64 reserved_run = 0;
 
 /* a row of parameters */
 typedef struct Row
@@ -170,6 +179,42 @@ arm_name(const RtbRun *run, int arm)
 	return arm < 0 ? NULL : (const char *) list_nth(run->arms, arm);
 }
 
+/*
+ * rtb_ledger_reserve
+ *		An id for a run that will be kept later: nobody else gets it.  Throws in
+ *		a read-only transaction.
+ */
+int64
+rtb_ledger_reserve(void)
+{
+	Oid			sequence = get_relname_relid("runs_run_seq",
+											 get_namespace_oid("rtbench", false));
+
+	if (!OidIsValid(sequence))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("sequence \"rtbench.runs_run_seq\" does not exist"),
+				 errhint("Create the extension anew: DROP EXTENSION rtbench; CREATE EXTENSION rtbench;")));
+	return nextval_internal(sequence, false);
+}
+
+/*
+ * rtb_next_run
+ *		rtbench.next_run(), the default of rtbench.runs.run: while a run with a
+ *		reserved id is being written, that id, once; else the next one.
+ *
+ * A role may not name an id in its INSERT, which would let it take ids that
+ * others are given later; what is reserved comes in from here only.
+ */
+Datum
+rtb_next_run(PG_FUNCTION_ARGS)
+{
+	int64		id = reserved_run;
+
+	reserved_run = 0;
+	PG_RETURN_INT64(id != 0 ? id : rtb_ledger_reserve());
+}
+
 /* the row of rtbench.runs; returns the id that it was given */
 static int64
 write_run(const RtbRun *run)
@@ -203,7 +248,16 @@ write_run(const RtbRun *run)
 
 	query = psprintf("INSERT INTO rtbench.runs (owner, " RUN_COLUMNS ") VALUES (%s) RETURNING run",
 					 placeholders(row.n));
-	result = SPI_execute_with_args(query, row.n, row.types, row.values, row.nulls, false, 0);
+	reserved_run = run->run;
+	PG_TRY();
+	{
+		result = SPI_execute_with_args(query, row.n, row.types, row.values, row.nulls, false, 0);
+	}
+	PG_FINALLY();
+	{
+		reserved_run = 0;
+	}
+	PG_END_TRY();
 	if (result != SPI_OK_INSERT_RETURNING || SPI_processed != 1)
 		elog(ERROR, "could not keep the run: %s", SPI_result_code_string(result));
 	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
@@ -287,7 +341,8 @@ write_step(SPIPlanPtr *plan, const RtbRun *run, const RtbStepTime *step)
 }
 
 /*
- * Keep a run with its passes, findings and step times, as the current user's.
+ * Keep a run with its passes, findings and step times, as the current user's,
+ * under the id that was reserved for it, if one was.
  * Sets run->run to its id and returns it.  Throws what the INSERTs throw
  * (read-only transactions among it); nothing is committed here.
  */

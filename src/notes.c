@@ -140,6 +140,12 @@ xids_of(const RtbPass *pass)
 	return pass->xids;
 }
 
+static int64
+wal_records_of(const RtbPass *pass)
+{
+	return pass->wal_records;
+}
+
 /* how many rows an arm returned or affected, if a pass of it was timed */
 static bool
 rows_known(const RtbCell *cell, int64 *rows)
@@ -172,8 +178,8 @@ rtb_notes_effect(List *cells, const RtbCell *cell)
 		else if (!other->failed && other->timed)
 			unknown = true;
 	}
-	/* without rows a transaction id tells of TRUNCATE and the like */
-	if (most > 0 && rtb_cell_count(cell, xids_of) <= 0)
+	/* without rows a transaction id tells of TRUNCATE and the like; what is done before may get it */
+	if (most > 0 && (rtb_cell_count(cell, xids_of) <= 0 || rtb_cell_count(cell, wal_records_of) == 0))
 		return psprintf("did nothing: no rows, where others have " INT64_FORMAT, most);
 	if (most == 0 && !unknown)
 		return "no rows affected";

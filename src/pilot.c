@@ -17,27 +17,28 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
 #include "check.h"
+#include "cleaning.h"
 #include "difference.h"
 #include "hooks.h"
 #include "own_sql.h"
 #include "probe.h"
+#include "sequences.h"
 #include "session.h"
 #include "stats.h"
 #include "step_timer.h"
 #include "written.h"
 
-/* on a user's tables VACUUM runs up to this size, unless asked for */
-#define RTB_VACUUM_LIMIT_BYTES	(INT64CONST(64) * 1024 * 1024)
 /* what a digest of the tables costs is measured on this many rows of each */
 #define RTB_FORECAST_ROWS	5000
 
 #define ROUNDING_PHRASE \
-	", in the last digits of floating-point values only: the order in which they are added decides; " \
-	"round them, as by round(x::numeric, 6), or add them as numeric"
+	", in the last digits of floating-point values only: the order in which they are added decides, " \
+	"so round them, as by round(x::numeric, 6), or add them as numeric"
 
 typedef struct Pilot
 {
@@ -46,9 +47,11 @@ typedef struct Pilot
 	RtbCheck  **second;			/* the second digested pass */
 	List	  **unstable;		/* by arm: of RtbColumn *: what differs within it */
 	bool		different;		/* arms differ in more than that */
+	int64	  **moves;			/* by arm: of sequences, in the second digested pass */
 	RtbCounts  *counts;			/* by arm: of the discovery pass */
-	List	   *locked;			/* of Oid: union over all arms */
-	bool		wrote;			/* some arm got a transaction id */
+	List	   *locked;			/* of Oid: union over all arms, */
+	List	   *modes;			/* and the strongest lock modes */
+	bool		wrote;			/* some arm's pass got a transaction id */
 } Pilot;
 
 /* ---- discovery ---- */
@@ -56,6 +59,9 @@ typedef struct Pilot
 static void
 note_counts(RtbSession *s, int arm, const RtbCounts *c)
 {
+	if (c->parallel)
+		rtb_session_find(s, RTB_FOUND_NOTE, arm,
+						 "CPU time is not known: parallel workers may have taken part");
 	if (c->sql_functions)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm,
 						 "statements of SQL functions that were not inlined are counted");
@@ -66,10 +72,10 @@ note_counts(RtbSession *s, int arm, const RtbCounts *c)
 						 "notifications queued: their cost and serialisation at commit are not measured");
 	if (c->truncates)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm,
-						 "TRUNCATE: removing and syncing files at commit is not measured, the time is a lower bound; its ACCESS EXCLUSIVE lock keeps readers out until the transaction ends");
+						 "TRUNCATE: removing and syncing files at commit is not measured, the time is a lower bound; triggers on DELETE do not fire; its ACCESS EXCLUSIVE lock keeps readers out until the transaction ends");
 	if (c->ddl)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm,
-						 "changes the catalogs: dead catalog rows of rolled-back passes stay");
+						 "changes the catalogs: dead catalog rows of rolled-back passes stay, and work on files at commit is not measured");
 }
 
 /* what stays in the session when the transaction is gone; of a failed arm too */
@@ -87,32 +93,15 @@ note_leaks(RtbSession *s, int arm)
 						 s->at->leaked_statements == 1 ? " outlives" : "s outlive");
 }
 
+/* a worker is not a client's backend in everything */
 static void
-discover(Pilot *p)
+note_preload(RtbSession *s)
 {
-	RtbSession *s = p->s;
+	const char *libraries = GetConfigOption("session_preload_libraries", true, false);
 
-	for (int i = 0; i < s->at->narms; i++)
-	{
-		RtbPassRequest rq = {.kind = RTB_PASS_DISCOVERY, .arm = i, .session = 1};
-		List	   *locked = NIL;
-		MemoryContext old;
-
-		rq.locked = &locked;
-		rq.counts = &p->counts[i];
-		s->at->leaked_locks = 0;
-		s->at->leaked_statements = 0;
-		rtb_session_emit(s, rtb_session_pass(s, &rq));
-		note_leaks(s, i);
-		if (s->at->failed[i])
-			continue;
-		note_counts(s, i, rq.counts);
-		p->wrote |= rq.counts->xids > 0;
-		s->at->catalogs_change |= rq.counts->ddl || s->at->made != NIL;
-		old = MemoryContextSwitchTo(s->at->cxt);
-		p->locked = list_concat_unique_oid(p->locked, locked);
-		MemoryContextSwitchTo(old);
-	}
+	if (s->options.own_transactions && libraries != NULL && libraries[0] != '\0')
+		rtb_session_find(s, RTB_FOUND_NOTE, -1,
+						 "session_preload_libraries (%s) are not loaded in the worker", libraries);
 }
 
 /* run body in a transaction with SPI connected, wherever this session runs */
@@ -125,6 +114,48 @@ in_transaction(RtbSession *s, void (*body) (Pilot *), Pilot *p)
 	body(p);
 	s->transport->rollback();
 	MemoryContextSwitchTo(old);
+}
+
+/* an arm's locks into the union of all */
+static void
+add_locked(Pilot *p, List *locked, List *modes)
+{
+	ListCell   *lo;
+	ListCell   *lm;
+
+	forboth(lo, locked, lm, modes)
+	{
+		ListCell   *known;
+		int			place = -1;
+
+		foreach(known, p->locked)
+		{
+			if (lfirst_oid(known) == lfirst_oid(lo))
+				place = foreach_current_index(known);
+		}
+		if (place < 0)
+		{
+			p->locked = lappend_oid(p->locked, lfirst_oid(lo));
+			p->modes = lappend_int(p->modes, lfirst_int(lm));
+		}
+		else
+			lfirst_int(list_nth_cell(p->modes, place)) =
+				Max(list_nth_int(p->modes, place), lfirst_int(lm));
+	}
+}
+
+static int
+mode_on(const Pilot *p, Oid relid)
+{
+	ListCell   *lo;
+	ListCell   *lm;
+
+	forboth(lo, p->locked, lm, p->modes)
+	{
+		if (lfirst_oid(lo) == relid)
+			return lfirst_int(lm);
+	}
+	return 0;
 }
 
 static void
@@ -140,6 +171,47 @@ describe_written(Pilot *p)
 		RtbRelation *rel = lfirst(lc);
 
 		rel->scratch |= list_member_oid(s->at->fixture.relations, rel->relid);
+		rel->mode = mode_on(p, rel->relid);
+	}
+	rtb_cleaning_sizes(s);
+}
+
+static void
+discover(Pilot *p)
+{
+	RtbSession *s = p->s;
+
+	for (int i = 0; i < s->at->narms; i++)
+	{
+		RtbPassRequest rq = {.kind = RTB_PASS_DISCOVERY, .arm = i, .session = 1};
+		List	   *locked = NIL;
+		List	   *modes = NIL;
+		bool		wrote = false;
+		MemoryContext old;
+
+		rq.locked = &locked;
+		rq.modes = &modes;
+		rq.counts = &p->counts[i];
+		rq.wrote = &wrote;
+		s->at->leaked_locks = 0;
+		s->at->leaked_statements = 0;
+		rtb_session_emit(s, rtb_session_pass(s, &rq));
+		note_leaks(s, i);
+		if (s->at->failed[i])
+			continue;
+		note_counts(s, i, rq.counts);
+		if (rtb_session_keeps_plans(s, i))
+			rtb_session_find(s, RTB_FOUND_NOTE, i,
+							 "plans kept from earlier passes: parsing and planning of these statements are not measured");
+		p->wrote |= wrote;
+		s->at->catalogs_change |= rq.counts->ddl || s->at->made != NIL;
+		old = MemoryContextSwitchTo(s->at->cxt);
+		add_locked(p, locked, modes);
+		MemoryContextSwitchTo(old);
+		in_transaction(s, describe_written, p);
+		/* so that the next arm does not begin with what this one left */
+		if (p->wrote)
+			rtb_cleaning_choose(s, false);
 	}
 }
 
@@ -173,12 +245,7 @@ choose_check(Pilot *p)
 		const RtbRelation *rel = lfirst(lc);
 
 		if (rel->relkind == RELKIND_SEQUENCE)
-		{
 			s->at->sequences_advanced |= rel->scratch;
-			if (!rel->scratch)
-				rtb_session_find(s, RTB_FOUND_NOTE, -1,
-								 "advances sequence %s, which no rollback sets back", rel->label);
-		}
 		else if (rel->unreadable != NULL)
 			appendStringInfo(&unreadable, "%s%s (%s)", unreadable.len ? ", " : "",
 							 rel->label, rel->unreadable);
@@ -211,94 +278,6 @@ choose_check(Pilot *p)
 	if (s->at->check_returned)
 		appendStringInfo(&checked, "%sreturned rows", checked.len ? ", " : "");
 	rtb_session_find(s, RTB_FOUND_CHECKED, -1, "%s", checked.data);
-}
-
-/* ---- what is cleaned before every pass ---- */
-
-static void
-choose_cleaning(Pilot *p)
-{
-	RtbSession *s = p->s;
-	int64		bytes = 0;
-	bool		users = false;
-	ListCell   *lc;
-
-	if (!p->wrote)
-		return;
-	if (!s->options.own_transactions)
-	{
-		rtb_session_find(s, RTB_FOUND_NOTE, -1,
-						 "dead rows of earlier passes stay: no VACUUM inside the caller's transaction");
-		return;
-	}
-	foreach(lc, s->at->written)
-	{
-		const RtbRelation *rel = lfirst(lc);
-
-		if (rel->relkind != RELKIND_RELATION && rel->relkind != RELKIND_MATVIEW)
-			continue;
-		users |= !rel->scratch;
-		bytes += rel->scratch ? 0 : rel->bytes;
-	}
-	if (s->options.vacuum == 0 ||
-		(s->options.vacuum < 0 && bytes > RTB_VACUUM_LIMIT_BYTES))
-	{
-		if (users || s->options.vacuum == 0)
-			rtb_session_find(s, RTB_FOUND_NOTE, -1,
-							 "not vacuumed between passes (%s): dead rows of earlier passes stay",
-							 s->options.vacuum == 0 ? "vacuum => false" : "above 64 MB; vacuum => true asks for it");
-	}
-	foreach(lc, s->at->written)
-	{
-		RtbRelation *rel = lfirst(lc);
-		MemoryContext old;
-
-		if (rel->relkind != RELKIND_RELATION && rel->relkind != RELKIND_MATVIEW)
-			continue;
-		if (s->options.vacuum == 0 ||
-			(!rel->scratch && s->options.vacuum < 0 && bytes > RTB_VACUUM_LIMIT_BYTES))
-			continue;
-		if (!rel->owned)
-		{
-			rtb_session_find(s, RTB_FOUND_NOTE, -1,
-							 "%s is not vacuumed between passes: the role does not own it", rel->label);
-			continue;
-		}
-		old = MemoryContextSwitchTo(s->at->cxt);
-		s->at->vacuumed = lappend(s->at->vacuumed, rel);
-		MemoryContextSwitchTo(old);
-	}
-}
-
-/* on tables of the user, he is told before the timed passes begin */
-static void
-tell_user(Pilot *p)
-{
-	RtbSession *s = p->s;
-	StringInfoData buf;
-	ListCell   *lc;
-	int			passes = s->at->narms * (2 + s->options.rounds);
-
-	initStringInfo(&buf);
-	foreach(lc, s->at->written)
-	{
-		const RtbRelation *rel = lfirst(lc);
-
-		if (rel->scratch || (rel->relkind != RELKIND_RELATION && rel->relkind != RELKIND_MATVIEW))
-			continue;
-		appendStringInfo(&buf, "%s%s, " INT64_FORMAT " kB, %s", buf.len ? "\n" : "",
-						 rel->label, rel->bytes / 1024,
-						 list_member_ptr(s->at->vacuumed, rel) ? "vacuumed before every pass"
-						 : "not vacuumed");
-	}
-	if (buf.len == 0)
-		return;
-	ereport(NOTICE,
-			(errmsg_plural("%d more pass will write tables outside a scratch schema and be rolled back",
-						   "%d more passes will write tables outside a scratch schema and be rolled back",
-						   passes, passes),
-			 errdetail("%s", buf.data),
-			 errhint("Each pass holds the locks of its statements until it is rolled back.")));
 }
 
 /* ---- the cost of digesting ---- */
@@ -345,15 +324,15 @@ forecast_digests(Pilot *p)
 
 /* ---- each arm against itself, then against the baseline ---- */
 
-/* a time in microseconds with three significant digits, never as a power of ten */
+/* a time in words, in the unit that makes it a number from 1 to 999 */
 static char *
-microseconds(int64 ns)
+time_words(int64 ns)
 {
-	double		us = ns / 1000.0;
-	int			decimals = us > 0 ? 2 - rtb_magnitude(us) : 0;
-	double		unit = pow(10, -decimals);
-
-	return psprintf("%.*f", Max(decimals, 0), rint(us / unit) * unit);
+	if (ns < INT64CONST(999500))
+		return psprintf("%.3g us", ns / 1e3);
+	if (ns < INT64CONST(999500000))
+		return psprintf("%.3g ms", ns / 1e6);
+	return psprintf("%.3g s", ns / 1e9);
 }
 
 static void
@@ -385,8 +364,9 @@ emit_steps(RtbSession *s, int arm, RtbStepTimer *timers)
 			step.custom_ns != RTB_UNKNOWN && step.generic_ns != RTB_UNKNOWN)
 			rtb_session_find(s, RTB_FOUND_NOTE, arm,
 							 "step %d changed from custom to generic plan at execution " INT64_FORMAT
-							 ": %s us an execution before, %s us after; fewer executions measure another plan",
-							 id, t->first_generic, microseconds(step.custom_ns), microseconds(step.generic_ns));
+							 ": %s an execution before, %s after; fewer executions measure another plan",
+							 id, t->first_generic, time_words(step.custom_ns),
+							 time_words(step.generic_ns));
 	}
 }
 
@@ -394,17 +374,20 @@ static RtbCheck *
 digested_pass(Pilot *p, int arm, RtbStepTimer *timers, bool with_row_hashes, bool emit)
 {
 	RtbSession *s = p->s;
+	int64	   *moves = palloc(sizeof(int64) * Max(list_length(s->at->written), 1));
 	RtbPassRequest rq = {.kind = RTB_PASS_PILOT, .arm = arm, .session = 1};
 	RtbPass    *pass;
 
 	rq.check = rtb_check_create(s->at->cxt);
 	rq.with_row_hashes = with_row_hashes;
 	rq.timers = timers;
+	rq.moves = moves;
 	pass = rtb_session_pass(s, &rq);
 	if (pass->sqlstate == NULL)
 	{
+		p->moves[arm] = moves;
 		/* what was not digested is not there: the judge must not take it for equal */
-		if (rq.check->parts != NIL || s->at->made != NIL || s->at->check_mode != RTB_CHECK_TABLES)
+		if (rq.check->parts != NIL || s->at->catalogs_change || s->at->check_mode != RTB_CHECK_TABLES)
 			pass->digest = rq.check->text;
 	}
 	if (emit || pass->sqlstate != NULL)
@@ -505,6 +488,63 @@ compare_arms(Pilot *p)
 	}
 }
 
+/* ---- sequences ---- */
+
+/* what no rollback sets back on the user's own sequences */
+static void
+tell_advanced(Pilot *p)
+{
+	RtbSession *s = p->s;
+	ListCell   *lc;
+
+	foreach(lc, s->at->written)
+	{
+		const RtbRelation *rel = lfirst(lc);
+		bool		advanced = false;
+
+		if (rel->relkind != RELKIND_SEQUENCE || rel->scratch)
+			continue;
+		for (int i = 0; i < s->at->narms; i++)
+		{
+			int64		move = p->moves[i] ? p->moves[i][foreach_current_index(lc)] : RTB_MOVE_UNKNOWN;
+
+			/* what is set back by TRUNCATE is so by its transaction */
+			advanced |= move > 0 || move == RTB_MOVE_UNKNOWN;
+		}
+		if (advanced)
+			rtb_session_find(s, RTB_FOUND_NOTE, -1,
+							 "advances sequence %s, which no rollback sets back", rel->label);
+	}
+}
+
+static void
+compare_sequences(Pilot *p)
+{
+	RtbSession *s = p->s;
+	int			base = s->options.baseline;
+
+	for (int i = 0; i < s->at->narms; i++)
+	{
+		const char *name = s->at->arms[i]->name;
+		const char *base_name = s->at->arms[base]->name;
+		char	   *set_back;
+		char	   *drawn;
+
+		if (i == base || p->moves[i] == NULL || p->moves[base] == NULL)
+			continue;
+		set_back = rtb_sequences_set_back(s->at->written, p->moves[i], name,
+										  p->moves[base], base_name);
+		drawn = rtb_sequences_drawn(s->at->written, p->moves[i], name,
+									p->moves[base], base_name);
+		/* who names a check query has said what counts */
+		if (set_back != NULL)
+			rtb_session_find(s, s->at->check_mode == RTB_CHECK_QUERY ? RTB_FOUND_NOTE : RTB_FOUND_DIFFERENT,
+							 i, "sequences: %s", set_back);
+		if (drawn != NULL)
+			rtb_session_find(s, RTB_FOUND_NOTE, i, "%s", drawn);
+	}
+}
+
 /* ---- the way out where columns differ that no two passes have alike ---- */
 
 /* one table's rows as a query without the columns that no two passes have alike */
@@ -596,15 +636,19 @@ rtb_session_pilot(RtbSession *s)
 	p->first = palloc0(sizeof(RtbCheck *) * s->at->narms);
 	p->second = palloc0(sizeof(RtbCheck *) * s->at->narms);
 	p->unstable = palloc0(sizeof(List *) * s->at->narms);
+	p->moves = palloc0(sizeof(int64 *) * s->at->narms);
 	p->counts = palloc0(sizeof(RtbCounts) * s->at->narms);
+	note_preload(s);
 	discover(p);
-	in_transaction(s, describe_written, p);
 	choose_check(p);
-	choose_cleaning(p);
-	tell_user(p);
+	if (p->wrote)
+		rtb_cleaning_choose(s, true);
+	rtb_cleaning_announce(s);
 	in_transaction(s, forecast_digests, p);
 	digest_arms(p);
 	compare_arms(p);
+	tell_advanced(p);
+	compare_sequences(p);
 	suggest_check_query(p);
 	MemoryContextSwitchTo(old);
 }

@@ -18,7 +18,12 @@
 
 #include "nodes/plannodes.h"
 
+/* calls between the rooms need no detour by the linker's tables */
+#pragma GCC visibility push(hidden)
+
 extern uint64 rtb_plan_fingerprint(const PlannedStmt *stmt);
 extern char *rtb_plan_shape(const PlannedStmt *stmt);
+
+#pragma GCC visibility pop
 
 #endif							/* RTB_PLAN_SHAPE_H */

@@ -76,7 +76,6 @@ rtb_point_write(StringInfo buf, const RtbPoint *point)
 	pq_sendbyte(buf, point->catalogs_change);
 	pq_sendbyte(buf, point->check_mode);
 	pq_sendbyte(buf, point->check_returned);
-	pq_sendbyte(buf, point->leaky);
 	pq_sendint64(buf, point->check_ns);
 	for (int i = 0; i < point->narms; i++)
 		pq_sendbyte(buf, point->failed[i]);
@@ -113,7 +112,6 @@ rtb_point_read(StringInfo buf, RtbPoint *point)
 	point->catalogs_change = pq_getmsgbyte(buf);
 	point->check_mode = pq_getmsgbyte(buf);
 	point->check_returned = pq_getmsgbyte(buf);
-	point->leaky = pq_getmsgbyte(buf);
 	point->check_ns = pq_getmsgint64(buf);
 	for (int i = 0; i < point->narms; i++)
 		point->failed[i] = pq_getmsgbyte(buf);

@@ -97,6 +97,23 @@ rtb_rounds_point(const Experiment *x, int i)
 	return *(int64 *) list_nth(x->e->run->points, x->walk[i]);
 }
 
+/*
+ * rtb_rounds_pilot
+ *		The fixture of a point, which the first session keeps, and the untimed
+ *		passes there.
+ */
+void
+rtb_rounds_pilot(Experiment *x, int64 value)
+{
+	bool		has_point = x->e->run->points != NIL;
+
+	x->at = NULL;
+	rtb_progress_point(x->e->progress, RTB_PHASE_FIXTURE, has_point, value, 1);
+	rtb_host_point(x->keeper, rtb_work_document(x->e->scenario, has_point, value));
+	rtb_progress_point(x->e->progress, RTB_PHASE_PILOT, has_point, value, 1);
+	rtb_host_pilot(x->keeper, rtb_rounds_pass_timeout_ms(x));
+}
+
 /* arms in their order, and the baseline's second pass last */
 static void
 start_order(Experiment *x)
@@ -106,7 +123,7 @@ start_order(Experiment *x)
 	for (int i = 0; i < narms; i++)
 		x->order[i] = i;
 	x->norder = narms;
-	if (x->e->control && narms > 1)
+	if (x->e->control)
 		x->order[x->norder++] = RTB_CONTROL;
 }
 
@@ -132,9 +149,12 @@ run_blocks(Experiment *x, RtbHost *host, int session, int first, int last, RtbPa
 	for (int i = 0; i < x->norder; i++)
 	{
 		for (int round = first; round <= last; round++)
+		{
+			rtb_progress_round(x->e->progress, round);
 			rtb_host_round(host, rtb_rounds_pass_timeout_ms(x),
 						   round == last ? kind : RTB_PASS_TIMED,
 						   session, round, 1, &x->order[i]);
+		}
 	}
 }
 
@@ -154,6 +174,7 @@ rtb_rounds_run(Experiment *x, RtbHost *host, int session, int first, int last, R
 	}
 	for (int round = first; round <= last; round++)
 	{
+		rtb_progress_round(x->e->progress, round);
 		rtb_schedule_order(&x->prng, round, x->norder, x->order);
 		rtb_host_round(host, rtb_rounds_pass_timeout_ms(x),
 					   round == last ? kind : RTB_PASS_TIMED,
@@ -242,6 +263,7 @@ go_on(Experiment *x, Rounds *r, int n, bool last)
 	int64		started = rtb_clock_ns();
 
 	x->at = r->cost;
+	rtb_progress_point(x->e->progress, RTB_PHASE_ROUNDS, x->e->run->points != NIL, r->cost->value, 1);
 	rtb_rounds_run(x, x->keeper, 1, r->done + 1, r->done + n,
 				   last || look ? RTB_PASS_LAST : RTB_PASS_TIMED);
 	r->done += n;
@@ -301,6 +323,8 @@ rounds_until(Experiment *x, int i, Rounds *r, int64 deadline_ns)
 			break;
 		if (r->done > 0 && r->done + n >= needed)
 			last |= deadline_ns - rtb_clock_ns() < 2 * n * r->cost->round_ns;
+		rtb_outlook_rounds(&x->outlook, r->cost->value, r->most - r->done, r->cost->round_ns, left,
+						   rtb_rounds_time_left_ns(x));
 		go_on(x, r, n, last);
 	}
 }
@@ -309,15 +333,15 @@ static void
 measure_point(Experiment *x, int i)
 {
 	Rounds		r = {0};
+	int64		started = rtb_clock_ns();
 
 	r.cost = &x->costs[x->npoints++];
 	r.cost->value = rtb_rounds_point(x, i);
 	r.most = x->e->rounds > 0 ? x->e->rounds : RTB_ROUNDS_MOST;
 	r.looks = x->e->rounds == 0;
-	x->at = NULL;
-	rtb_host_point(x->keeper, rtb_work_document(x->e->scenario, x->e->run->points != NIL,
-												r.cost->value));
-	rtb_host_pilot(x->keeper, rtb_rounds_pass_timeout_ms(x));
+	rtb_rounds_pilot(x, r.cost->value);
+	rtb_outlook_tell_pilot(&x->outlook, r.cost->value, rtb_clock_ns() - started);
+	rtb_outlook_asked(&x->outlook, x->walk + i + 1, x->nwalk - i - 1);
 	rtb_rounds_warm_up(x, x->keeper, 1);
 	rounds_until(x, i, &r, rtb_clock_ns() + share_ns(x, i));
 	close_point(x, r.cost->value);
@@ -325,6 +349,8 @@ measure_point(Experiment *x, int i)
 	if (x->e->rounds > r.done)
 		rtb_forecast_warn_fewer_rounds(x->e->run, r.cost->value, r.done, x->e->rounds);
 	rtb_collector_mark(x->collector, i + 1);
+	if (i + 1 < x->nwalk)
+		rtb_outlook_tell_point(&x->outlook, r.cost->value, rtb_clock_ns() - started);
 }
 
 /*
@@ -337,6 +363,7 @@ rtb_rounds_point_by_point(Experiment *x)
 	RtbRun	   *run = x->e->run;
 	List	   *left_out = NIL;
 
+	rtb_progress_sessions(x->e->progress, 1);
 	for (int i = 0; i < x->nwalk; i++)
 	{
 		if (i > 0 && rtb_rounds_time_left_ns(x) <= 0)
@@ -403,6 +430,7 @@ rtb_rounds_in_turn(Experiment *x)
 	int			needed = rtb_judge_needed(RTB_ALPHA);
 	int			done = RTB_PILOT_ROUNDS;
 
+	rtb_progress_sessions(x->e->progress, 1);
 	for (int i = 0; i < x->npoints; i++)
 		rounds[i] = (Rounds) {&x->costs[i], done, RTB_ROUNDS_MOST, true, false};
 	for (;;)
@@ -413,6 +441,8 @@ rtb_rounds_in_turn(Experiment *x)
 
 		if (n == 0 || turn == 0)
 			break;
+		rtb_outlook_turns(&x->outlook, x->costs, x->npoints,
+						  Min(Max(fit, n), RTB_ROUNDS_MOST - done));
 		visit_points(x, rounds, n, done < needed, fit < n + 2);
 		done += n;
 		rtb_collector_mark(x->collector, x->npoints);

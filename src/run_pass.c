@@ -8,7 +8,8 @@
  * and the release of what a rollback leaves (session locks, prepared
  * statements, sequence values).
  *
- * Memory: a pass's results lie in the point's context.
+ * Memory: a pass's results lie in the point's context, everything else in
+ * pass_cxt, which is reset before each repetition.
  */
 #include "postgres.h"
 
@@ -25,9 +26,11 @@
 #include "utils/timeout.h"
 
 #include "check.h"
+#include "cleaning.h"
 #include "hooks.h"
 #include "own_sql.h"
 #include "probe.h"
+#include "sequences.h"
 #include "session.h"
 #include "written.h"
 
@@ -67,7 +70,7 @@ static void
 bring_back_start(RtbSession *s)
 {
 	if (s->at->vacuumed != NIL)
-		rtb_fixture_vacuum(s->at->vacuumed);
+		rtb_fixture_vacuum(s->at->vacuumed, false);
 	if (s->at->sequences_advanced)
 		rtb_fixture_reset_sequences(&s->at->fixture);
 }
@@ -97,27 +100,29 @@ count_prepared(RtbSession *s, List *before)
 	return n;
 }
 
+/* session locks that an arm took, or gave back although they are the caller's session's */
+static void
+settle_locks(RtbSession *s, const RtbPassRequest *rq)
+{
+	int			released = rtb_advisory_locks_release(s->locks_before);
+
+	if (rq->locked != NULL)
+		s->at->leaked_locks = released;
+	if (!s->options.own_transactions && !rtb_advisory_locks_regain(s->locks_before))
+		ereport(WARNING,
+				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+				 errmsg("arm \"%s\" released an advisory lock of this session, which another one has taken since",
+						s->at->arms[rq->arm]->name)));
+}
+
 /* what a rollback leaves: session locks, prepared statements, currval() */
 static void
-release_survivors(RtbSession *s, const RtbPassRequest *rq, List *locks_before,
-				  List *prepared_before)
+release_survivors(RtbSession *s, const RtbPassRequest *rq)
 {
-	if (rq->locked != NULL || locks_before != NIL || (s->at->leaky && !s->options.own_transactions))
-	{
-		int			released = rtb_advisory_locks_release(locks_before);
-
-		if (rq->locked != NULL)
-			s->at->leaked_locks = released;
-		s->at->leaky |= released > 0;
-		/* an arm may also have given back what the caller's session had */
-		if (!s->options.own_transactions && !rtb_advisory_locks_regain(locks_before))
-			ereport(WARNING,
-					(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-					 errmsg("arm \"%s\" released an advisory lock of this session, which another one has taken since",
-							s->at->arms[rq->arm]->name)));
-	}
+	if (rq->locked != NULL || !s->options.own_transactions)
+		settle_locks(s, rq);
 	if (rq->locked != NULL)
-		s->at->leaked_statements = count_prepared(s, prepared_before);
+		s->at->leaked_statements = count_prepared(s, s->prepared_before);
 	if (s->options.own_transactions)
 	{
 		LockReleaseAll(USER_LOCKMETHOD, true);
@@ -125,7 +130,28 @@ release_survivors(RtbSession *s, const RtbPassRequest *rq, List *locks_before,
 		ResetSequenceCaches();
 	}
 	else
-		drop_prepared(prepared_before);
+		drop_prepared(s->prepared_before);
+	s->in_pass = false;
+}
+
+/*
+ * rtb_session_release_pass
+ *		After an error that ended the run in the caller's transaction, and the
+ *		rollback: release what the running pass, if there was one, left.
+ */
+void
+rtb_session_release_pass(RtbSession *s)
+{
+	MemoryContext old = MemoryContextSwitchTo(s->pass_cxt);
+
+	if (s->in_pass)
+	{
+		s->in_pass = false;
+		rtb_advisory_locks_release(s->locks_before);
+		(void) rtb_advisory_locks_regain(s->locks_before);
+		drop_prepared(s->prepared_before);
+	}
+	MemoryContextSwitchTo(old);
 }
 
 static void
@@ -187,10 +213,14 @@ take_counts(RtbPass *pass, const RtbCounts *counts, const RtbProbe *probe, const
 	MemoryContextSwitchTo(old);
 }
 
-/* settings of a pass that its rollback undoes */
-static void
+/*
+ * Settings of a pass that its rollback undoes, and what the arm wants done
+ * before.  Returns whether that got the pass its transaction id.
+ */
+static bool
 set_up_transaction(RtbSession *s, const RtbArm *arm)
 {
+	bool		had_xid = TransactionIdIsValid(GetCurrentTransactionIdIfAny());
 	ListCell   *lc;
 
 	if (s->at->fixture.path != NULL)
@@ -202,22 +232,40 @@ set_up_transaction(RtbSession *s, const RtbArm *arm)
 		s->transport->sql(lfirst(lc));
 		CommandCounterIncrement();
 	}
+	return !had_xid && TransactionIdIsValid(GetCurrentTransactionIdIfAny());
+}
+
+/* pass_timeout holds for the arm's `before` statements and the arm */
+static void
+begin_limit(const RtbSession *s)
+{
+	if (s->options.pass_timeout_ms > 0)
+		enable_timeout_after(pass_timeout_id, (int) Min(s->options.pass_timeout_ms, INT_MAX));
+}
+
+static void
+end_limit(const RtbSession *s)
+{
+	if (s->options.pass_timeout_ms > 0)
+		disable_timeout(pass_timeout_id, false);
+	/* it may have run out just now: the arm has failed, what comes next has not */
+	if (pass_timed_out)
+		CHECK_FOR_INTERRUPTS();
 }
 
 static void
 run_arm(RtbSession *s, const RtbPassRequest *rq, RtbArmRun *run, RtbProbe *probe,
 		RtbCounts *counts)
 {
-	if (s->options.pass_timeout_ms > 0)
-		enable_timeout_after(pass_timeout_id, (int) Min(s->options.pass_timeout_ms, INT_MAX));
 	rtb_hooks_begin();
+	if (rq->locked != NULL)
+		rtb_cleaning_watch(s);
 	rtb_probe_start(probe);
 	s->transport->run(s->at->states[rq->arm], run);
 	s->transport->settle();
 	rtb_probe_stop(probe);
 	rtb_hooks_end(counts);
-	if (s->options.pass_timeout_ms > 0)
-		disable_timeout(pass_timeout_id, false);
+	end_limit(s);
 }
 
 /*
@@ -269,32 +317,43 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 	MemoryContext old = CurrentMemoryContext;
 	volatile PassStage stage = STAGE_START;
 	volatile bool ok = true;
+	bool		given_xid;
+	RtbSequencePosition *volatile positions = NULL;
 	RtbArmRun	run = {0};
 	RtbCounts	counts = {0};
-	List	   *locks = rq->locked || s->at->leaky || !s->options.own_transactions ? rtb_advisory_locks() : NIL;
-	List	   *prepared = s->options.own_transactions ? NIL : rtb_prepared_statements();
 
+	s->locks_before = rq->locked || !s->options.own_transactions ? rtb_advisory_locks() : NIL;
+	s->prepared_before = s->options.own_transactions ? NIL : rtb_prepared_statements();
+	s->in_pass = true;
 	pass_timed_out = false;
 	run.dest = rq->check && s->at->check_returned && !is_timed(rq->kind)
-		? rtb_check_returned_receiver(rq->check, rq->with_row_hashes) : None_Receiver;
+		? rtb_check_returned_receiver(rq->check, rq->with_row_hashes) : NULL;
 	run.timers = rq->timers;
 	s->transport->begin();
 	s->pass_subid = GetCurrentSubTransactionId();
 	PG_TRY();
 	{
 		stage = STAGE_BEFORE;
-		set_up_transaction(s, s->at->arms[rq->arm]);
+		begin_limit(s);
+		given_xid = set_up_transaction(s, s->at->arms[rq->arm]);
+		if (rq->moves)
+			positions = rtb_sequences_read(s->at->written);
 		stage = STAGE_ARM;
 		run_arm(s, rq, &run, probe, &counts);
 		stage = STAGE_CHECK;
+		/* an arm that writes uses it, as it would use one of its own */
+		counts.xids += given_xid;
 		if (first)
 			take_counts(pass, &counts, probe, &run, s->at->cxt);
 		if (rq->counts)
 			*rq->counts = counts;
+		if (rq->wrote)
+			*rq->wrote = TransactionIdIsValid(GetCurrentTransactionIdIfAny());
 		if (rq->locked)
 		{
 			MemoryContextSwitchTo(s->at->cxt);
 			*rq->locked = rtb_written_locked();
+			*rq->modes = rtb_written_modes(*rq->locked);
 			rtb_check_discover(s, *rq->locked);
 		}
 		if (rq->check)
@@ -305,6 +364,9 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 			rtb_check_finish(rq->check);
 			s->at->check_ns = Max(s->at->check_ns, rtb_clock_ns() - started);
 		}
+		if (rq->moves)
+			rtb_sequences_moves(list_length(s->at->written), positions,
+								rtb_sequences_read(s->at->written), rq->moves);
 		s->transport->rollback();
 	}
 	PG_CATCH();
@@ -326,10 +388,10 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(old);
-	if (run.dest != None_Receiver)
+	if (run.dest != NULL)
 		run.dest->rDestroy(run.dest);
 	s->transport->release_arm(s->at->states[rq->arm]);
-	release_survivors(s, rq, locks, prepared);
+	release_survivors(s, rq);
 	return ok;
 }
 
@@ -349,6 +411,7 @@ rtb_session_pass(RtbSession *s, RtbPassRequest *rq)
 	int64		shortest = 0;
 	int64		began = rtb_clock_ns();
 	int64		n = 0;
+	MemoryContext old;
 
 	if (!pass_timeout_registered)
 		pass_timeout_id = RegisterTimeout(USER_TIMEOUT, pass_timeout_handler);
@@ -361,9 +424,15 @@ rtb_session_pass(RtbSession *s, RtbPassRequest *rq)
 	rtb_probe_reset(&probe);
 	for (;;)
 	{
+		bool		ok;
+
 		CHECK_FOR_INTERRUPTS();
+		MemoryContextReset(s->pass_cxt);
+		old = MemoryContextSwitchTo(s->pass_cxt);
 		bring_back_start(s);
-		if (!repeat_once(s, rq, pass, &probe, n == 0))
+		ok = repeat_once(s, rq, pass, &probe, n == 0);
+		MemoryContextSwitchTo(old);
+		if (!ok)
 			return pass;
 		n++;
 		if (probe.elapsed_ns >= shortest)

@@ -21,6 +21,7 @@
 #include "utils/resowner.h"
 
 #include "check.h"
+#include "cleaning.h"
 #include "own_sql.h"
 #include "point_message.h"
 #include "probe.h"
@@ -46,6 +47,7 @@ rtb_session_open(const RtbSessionOptions *options, const RtbSessionSink *sink)
 	RtbSession *s = MemoryContextAllocZero(cxt, sizeof(RtbSession));
 
 	s->cxt = cxt;
+	s->pass_cxt = AllocSetContextCreate(cxt, "rtbench pass", ALLOCSET_DEFAULT_SIZES);
 	s->options = *options;
 	s->sink = *sink;
 	s->transport = options->own_transactions ? &rtb_spi_worker_transport
@@ -210,6 +212,7 @@ rtb_session_leave(RtbSession *s)
 	abandon_point(s, point);
 	if (point->keeper)
 	{
+		rtb_cleaning_finish(s);
 		rtb_fixture_drop(&point->fixture, s->transport);
 		if (!s->options.own_transactions)
 		{
@@ -227,7 +230,7 @@ rtb_session_leave(RtbSession *s)
 /*
  * rtb_session_unwind
  *		After an error in the caller's transaction: roll back to where the
- *		session began, and free the plans that would outlive the transaction.
+ *		session began, and free what would outlive the transaction.
  *
  * The subtransactions of a point and of a pass are nobody else's to end: left
  * open they would be taken for the caller's own.
@@ -242,6 +245,7 @@ rtb_session_unwind(RtbSession *s)
 		RollbackAndReleaseCurrentSubTransaction();
 	MemoryContextSwitchTo(old);
 	CurrentResourceOwner = s->owner;
+	rtb_session_release_pass(s);
 	foreach(lc, s->points)
 	{
 		if (lfirst(lc) != NULL)
@@ -319,6 +323,16 @@ has_kept_plans(List *steps)
 }
 
 /*
+ * rtb_session_keeps_plans
+ *		Does an arm keep statements prepared from pass to pass?
+ */
+bool
+rtb_session_keeps_plans(const RtbSession *s, int arm)
+{
+	return has_kept_plans(s->at->arms[arm]->steps);
+}
+
+/*
  * rtb_session_warm_up
  *		One untimed pass of an arm in this backend; with kept plans as many as
  *		it takes to have settled between custom and generic plans.
@@ -326,7 +340,7 @@ has_kept_plans(List *steps)
 void
 rtb_session_warm_up(RtbSession *s, int session, int arm)
 {
-	int			passes = has_kept_plans(s->at->arms[arm]->steps) ? RTB_KEPT_WARMUPS : 1;
+	int			passes = rtb_session_keeps_plans(s, arm) ? RTB_KEPT_WARMUPS : 1;
 
 	for (int i = 0; i < passes && !s->at->failed[arm]; i++)
 	{

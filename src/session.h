@@ -76,13 +76,13 @@ typedef struct RtbPoint
 	List	   *written;		/* of RtbRelation *: union over all arms */
 	List	   *made;			/* of String: labels of tables that arms make */
 	List	   *vacuumed;		/* of RtbRelation *: what is cleaned before every pass */
+	List	   *sizes;			/* private to cleaning.c */
 	bool		sequences_advanced;
 	RtbCheckMode check_mode;
 	bool		check_returned; /* returned rows too */
 	int			leaked_locks;	/* by the discovery pass that ran last */
 	int			leaked_statements;	/* prepared by it and not deallocated */
 	bool		catalogs_change;	/* by some arm */
-	bool		leaky;			/* some arm leaves session locks behind */
 	int64		check_ns;		/* what the dearest digest took */
 	bool		keeper;			/* this session keeps the fixture and drops it */
 } RtbPoint;
@@ -98,7 +98,14 @@ typedef struct RtbSession
 	char	   *caller_path;	/* search_path before any pass */
 	int			nest_level;		/* of the caller's transaction, and */
 	ResourceOwner owner;		/* its resource owner, before any pass */
-	SubTransactionId pass_subid;	/* in which the running pass began */
+
+	/* the running pass */
+	MemoryContext pass_cxt;		/* reset before each repetition */
+	bool		in_pass;
+	SubTransactionId pass_subid;	/* in which it began */
+	List	   *locks_before;	/* advisory locks held before it */
+	List	   *prepared_before;	/* of String: statements prepared before it */
+
 	List	   *points;			/* of RtbPoint *, NULL where left */
 	RtbPoint   *at;				/* the one that passes run at */
 	bool		suggested;		/* a check query, at some point */
@@ -116,8 +123,11 @@ typedef struct RtbPassRequest
 	RtbStepTimer *timers;		/* NULL: single executions are not timed */
 	RtbCheck   *check;			/* NULL: not digested */
 	bool		with_row_hashes;	/* check's parts get row hashes */
-	List	  **locked;			/* NULL, or where the written relations' oids go */
+	List	  **locked;			/* NULL, or where the written relations' oids go, */
+	List	  **modes;			/* and the lock modes on them */
+	int64	   *moves;			/* NULL, or how far each written relation moves, if it is a sequence */
 	struct RtbCounts *counts;	/* NULL, or where the counters go */
+	bool	   *wrote;			/* NULL, or: did its transaction get an id? */
 } RtbPassRequest;
 
 /* in a round's order: the baseline's second pass */
@@ -142,7 +152,9 @@ extern void rtb_session_unwind(RtbSession *s);
 extern void rtb_session_pilot(RtbSession *s);
 
 /* for pilot.c */
+extern bool rtb_session_keeps_plans(const RtbSession *s, int arm);
 extern void rtb_session_warm_up(RtbSession *s, int session, int arm);
+extern void rtb_session_release_pass(RtbSession *s);
 extern RtbPass *rtb_session_pass(RtbSession *s, RtbPassRequest *request);
 extern void rtb_session_emit(RtbSession *s, const RtbPass *pass);
 extern void rtb_session_find(RtbSession *s, RtbFindingKind kind, int arm, const char *fmt,...)

@@ -3,17 +3,22 @@
  *	  How often each plan shape ran, in order of first appearance.
  *
  * Shapes are told apart by their texts, so that the result is the same in every
- * pass although a temporary table made anew has another OID.  Texts are dear,
- * so a small cache leads from a plan's fingerprint to its shape; what falls out
- * of the cache is only made into text again.
+ * pass although a temporary table made anew has another OID.  Texts are dear, so a
+ * small cache leads from a plan's fingerprint to its shape; what falls out of the
+ * cache is only made into text again.  Even fingerprints are noticed when a cached
+ * plan is executed a million times, so its shape is remembered with the plan:
+ * a reset callback on the plan's memory context forgets it before the plan's
+ * address can be another's.
  *
  * Memory: a fixed number of shapes, and their texts in the context "rtbench
  * shapes", which lasts for the process and is emptied by rtb_shapes_reset().
  * Scraps of text making go to its child "rtbench shape text", emptied each time.
+ * A pool with an entry for each cached plan alive is in "rtbench plans".
  */
 #include "postgres.h"
 
 #include "lib/stringinfo.h"
+#include "nodes/memnodes.h"
 #include "utils/memutils.h"
 
 #include "plan_shape.h"
@@ -39,10 +44,28 @@ typedef struct Tally
 	RtbShape	others;
 } Tally;
 
+/* the shapes of a cached plan: what every statement needs is in one cache line */
+typedef struct KnownPlan
+{
+	const PlannedStmt *stmt;
+	uint32		era;			/* of its shapes */
+	RtbShape   *shapes[RTB_KINDS];	/* NULL if not known */
+	struct KnownPlan *next_free;
+	MemoryContextCallback gone; /* the plan's memory context is being deleted */
+} KnownPlan;
+
+/* where they are found: of two plans in one place only the latest */
+#define KNOWN_PLACES	256
+#define PLANS_PER_BLOCK	32
+
+static KnownPlan *known[KNOWN_PLACES];
+static KnownPlan *free_plans = NULL;
+static uint32 era = 0;			/* what is known from before the last reset is not */
 static Tally tallies[RTB_KINDS];
 static CacheEntry cache[CACHE_SETS][CACHE_WAYS];
 static MemoryContext shape_context = NULL;
 static MemoryContext text_context = NULL;
+static MemoryContext plan_context = NULL;
 
 /*
  * Forget all shapes.  Makes the memory contexts when first called, which must
@@ -57,7 +80,10 @@ rtb_shapes_reset(void)
 											  ALLOCSET_SMALL_SIZES);
 		text_context = AllocSetContextCreate(shape_context, "rtbench shape text",
 											 ALLOCSET_SMALL_SIZES);
+		plan_context = AllocSetContextCreate(TopMemoryContext, "rtbench plans",
+											 ALLOCSET_DEFAULT_SIZES);
 	}
+	era++;
 	MemoryContextResetOnly(shape_context);
 	MemoryContextReset(text_context);
 	memset(tallies, 0, sizeof(tallies));
@@ -88,13 +114,88 @@ intern(RtbKind kind, const char *text, bool copy)
 	return shape;
 }
 
+static inline KnownPlan **
+known_place(const PlannedStmt *stmt)
+{
+	uintptr_t	address = (uintptr_t) stmt;
+
+	/* chunks of a plan's size begin at multiples of 8 in blocks of 1 kB and more */
+	return &known[(address >> 3 ^ address >> 11) % KNOWN_PLACES];
+}
+
+static void
+plan_gone(void *arg)
+{
+	KnownPlan  *plan = arg;
+	KnownPlan **place = known_place(plan->stmt);
+
+	if (*place == plan)
+		*place = NULL;
+	plan->next_free = free_plans;
+	free_plans = plan;
+}
+
+static KnownPlan *
+new_plan(void)
+{
+	KnownPlan  *plan;
+
+	if (free_plans == NULL)
+	{
+		KnownPlan  *block = MemoryContextAlloc(plan_context, sizeof(KnownPlan) * PLANS_PER_BLOCK);
+
+		for (int i = 0; i < PLANS_PER_BLOCK; i++)
+		{
+			block[i].next_free = free_plans;
+			free_plans = &block[i];
+		}
+	}
+	plan = free_plans;
+	free_plans = plan->next_free;
+	return plan;
+}
+
 /*
- * The shape of a plan, for the caller to count up (and down).  The pointer is
- * valid until rtb_shapes_reset().  Reads the catalogs on first sight only, when
- * it can throw what that can throw.
+ * Remember a plan's shape for as long as the plan lives, if it may be executed
+ * again: the plan cache keeps those in contexts of their own.
  */
-RtbShape *
-rtb_shape_of_plan(RtbKind kind, const PlannedStmt *stmt)
+static void
+remember(RtbKind kind, const PlannedStmt *stmt, RtbShape *shape)
+{
+	MemoryContext home = GetMemoryChunkContext((void *) stmt);
+	KnownPlan  *plan = NULL;
+
+	if (home->parent != CacheMemoryContext)
+		return;
+
+	for (MemoryContextCallback *cb = home->reset_cbs; cb != NULL && plan == NULL; cb = cb->next)
+	{
+		if (cb->func == plan_gone && ((KnownPlan *) cb->arg)->stmt == stmt)
+			plan = cb->arg;
+	}
+	if (plan == NULL)
+	{
+		plan = new_plan();
+		plan->stmt = stmt;
+		plan->era = era - 1;
+		plan->gone.func = plan_gone;
+		plan->gone.arg = plan;
+		MemoryContextRegisterResetCallback(home, &plan->gone);
+	}
+	if (plan->era != era)
+	{
+		plan->era = era;
+		memset(plan->shapes, 0, sizeof(plan->shapes));
+	}
+	plan->shapes[kind] = shape;
+	*known_place(stmt) = plan;
+}
+
+/*
+ * The shape of a plan that is not known.
+ */
+static pg_noinline RtbShape *
+find_shape(RtbKind kind, const PlannedStmt *stmt)
 {
 	uint64		key = rtb_plan_fingerprint(stmt) + kind;
 	CacheEntry *set = cache[key & (CACHE_SETS - 1)];
@@ -115,6 +216,26 @@ rtb_shape_of_plan(RtbKind kind, const PlannedStmt *stmt)
 	memmove(&set[1], &set[0], sizeof(CacheEntry) * (CACHE_WAYS - 1));
 	set[0].key = key;
 	set[0].shape = shape;
+	return shape;
+}
+
+/*
+ * The shape of a plan, for the caller to count up (and down).  The pointer is
+ * valid until rtb_shapes_reset().  Reads the catalogs on first sight only, when
+ * it can throw what that can throw.
+ */
+RtbShape *
+rtb_shape_of_plan(RtbKind kind, const PlannedStmt *stmt)
+{
+	const KnownPlan *plan = *known_place(stmt);
+	RtbShape   *shape;
+
+	if (likely(plan != NULL && plan->stmt == stmt && plan->era == era &&
+			   plan->shapes[kind] != NULL))
+		return plan->shapes[kind];
+
+	shape = find_shape(kind, stmt);
+	remember(kind, stmt, shape);
 	return shape;
 }
 

@@ -28,9 +28,14 @@ typedef struct RtbShape
 	int64		count;
 } RtbShape;
 
+/* calls between the rooms need no detour by the linker's tables */
+#pragma GCC visibility push(hidden)
+
 extern void rtb_shapes_reset(void);
 extern RtbShape *rtb_shape_of_plan(RtbKind kind, const PlannedStmt *stmt);
 extern RtbShape *rtb_shape_of_utility(RtbKind kind, CommandTag tag);
 extern char *rtb_shapes_text(RtbKind kind);
+
+#pragma GCC visibility pop
 
 #endif							/* RTB_SHAPE_TALLY_H */

@@ -49,33 +49,32 @@ sample_add(RtbTimeSample *sample, int64 ns)
 
 /*
  * rtb_step_timer_add
- *		Note one execution of ns nanoseconds.
- *
- * custom and generic are the plan's counters after it; pass -1 when the step
- * has no plan of its own (several statements, generated texts).
+ *		Note one execution of ns nanoseconds, and what plan it ran under.
  */
 void
-rtb_step_timer_add(RtbStepTimer *timer, int64 ns, int custom, int generic)
+rtb_step_timer_add(RtbStepTimer *timer, int64 ns, RtbPlanKind plan)
 {
-	bool		was_generic = generic > timer->generic_plans;
-
 	timer->calls++;
 	if (timer->calls == 1)
 		timer->first_ns = ns;
 	else
 		sample_add(&timer->later, ns);
 
-	timer->has_plan = custom >= 0;
-	if (!timer->has_plan)
-		return;
-	if (was_generic && timer->first_generic == 0)
-		timer->first_generic = timer->calls;	/* builds the plan: not typical */
-	else if (was_generic)
-		sample_add(&timer->generic, ns);
-	else if (timer->calls > 1)
-		sample_add(&timer->custom, ns);
-	timer->custom_plans = custom;
-	timer->generic_plans = generic;
+	timer->has_plan = plan != RTB_PLAN_UNKNOWN;
+	if (plan == RTB_PLAN_GENERIC)
+	{
+		/* the first one builds the plan: not typical */
+		if (timer->generic_plans++ == 0)
+			timer->first_generic = timer->calls;
+		else
+			sample_add(&timer->generic, ns);
+	}
+	else if (plan == RTB_PLAN_CUSTOM)
+	{
+		timer->custom_plans++;
+		if (timer->calls > 1)
+			sample_add(&timer->custom, ns);
+	}
 }
 
 static int

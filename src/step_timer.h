@@ -34,8 +34,16 @@ typedef struct RtbStepTimer
 	RtbTimeSample generic;		/* under the generic plan, but its first */
 } RtbStepTimer;
 
+/* what plan an execution ran under */
+typedef enum RtbPlanKind
+{
+	RTB_PLAN_UNKNOWN,			/* none of the step's own: several statements, generated texts */
+	RTB_PLAN_CUSTOM,
+	RTB_PLAN_GENERIC
+} RtbPlanKind;
+
 extern RtbStepTimer *rtb_step_timers_create(int nsteps);
-extern void rtb_step_timer_add(RtbStepTimer *timer, int64 ns, int custom, int generic);
+extern void rtb_step_timer_add(RtbStepTimer *timer, int64 ns, RtbPlanKind plan);
 extern int64 rtb_time_sample_median(RtbTimeSample *sample);
 
 #endif							/* RTB_STEP_TIMER_H */

@@ -279,7 +279,9 @@ read_options(FunctionCallInfo fcinfo, int first, RtbExperiment *e)
 	e->options.rounds = planned_rounds(e);
 	e->target = fraction_arg(fcinfo, first + ARG_TARGET, "target",
 							 "0.02 means: stop when intervals are within 2 %.");
-	e->control = PG_ARGISNULL(first + ARG_CONTROL) || PG_GETARG_BOOL(first + ARG_CONTROL);
+	/* an arm alone has no speedup that the control could forbid */
+	e->control = list_length(run->arms) > 1 &&
+		(PG_ARGISNULL(first + ARG_CONTROL) || PG_GETARG_BOOL(first + ARG_CONTROL));
 	e->max_time_ms = duration_arg(fcinfo, first + ARG_MAX_TIME, "max_time");
 	e->options.budget_ms = e->max_time_ms;
 	run->max_time_us = e->max_time_ms > 0 ? e->max_time_ms * 1000 : RTB_UNKNOWN;
@@ -387,10 +389,15 @@ run_and_return(FunctionCallInfo fcinfo, RtbExperiment *e)
 	run->documents = documents(e->scenario);
 	run->started_at = GetCurrentTimestamp();
 
+	run->run = rtb_ledger_reserve();
+	e->progress = rtb_progress_begin(run);
+
 	rtb_experiment_run(e);
 
+	rtb_progress_phase(e->progress, RTB_PHASE_JUDGING);
 	rtb_ledger_write(run);
 	rtb_result_put_verdicts(rsinfo, run);
+	rtb_progress_end(e->progress);
 	ereport(NOTICE,
 			(errmsg("this was run " INT64_FORMAT ": rtbench.result(" INT64_FORMAT ") has every column",
 					run->run, run->run)));
@@ -415,11 +422,11 @@ rtb_sweep(PG_FUNCTION_ARGS)
 		refuse_null("scenario", "SELECT * FROM rtbench.scenarios; lists them.");
 	e->run = palloc0(sizeof(RtbRun));
 	e->scenario = rtb_scenario_load(name);
-	if (e->scenario->arm_documents == NIL)
+	if (e->scenario->arm_names == NIL)
 		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("scenario \"%s\" has no arms", name),
-				 errhint("Add some by rtbench.add_arm(scenario, rtbench.arm(...)).")));
+				 errhint("Add one by rtbench.add_arm(%s, rtbench.arm(...)).", quote_literal_cstr(name))));
 	points = points_arg(fcinfo, 1);
 	/* what is swept first: the parameter that was swept before may be given then */
 	swept = text_arg(fcinfo, 4);

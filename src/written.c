@@ -26,6 +26,17 @@
 
 #define WEAK_MODES (LOCKBIT_ON(AccessShareLock) | LOCKBIT_ON(RowShareLock))
 
+/* is this a lock of ours on a user's relation, strong enough to write? */
+static bool
+is_write_lock(const LockInstanceData *lock)
+{
+	return lock->pid == MyProcPid &&
+		lock->locktag.locktag_type == LOCKTAG_RELATION &&
+		lock->locktag.locktag_field1 == MyDatabaseId &&
+		(lock->holdMask & ~WEAK_MODES) != 0 &&
+		lock->locktag.locktag_field2 >= FirstNormalObjectId;
+}
+
 /*
  * rtb_written_locked
  *		Relations of users that this process may have written in the running
@@ -39,18 +50,52 @@ rtb_written_locked(void)
 
 	for (int i = 0; i < data->nelements; i++)
 	{
-		LockInstanceData *lock = &data->locks[i];
-		Oid			relid = lock->locktag.locktag_field2;
-
-		if (lock->pid != MyProcPid ||
-			lock->locktag.locktag_type != LOCKTAG_RELATION ||
-			lock->locktag.locktag_field1 != MyDatabaseId ||
-			(lock->holdMask & ~WEAK_MODES) == 0 ||
-			relid < FirstNormalObjectId)
-			continue;
-		oids = list_append_unique_oid(oids, relid);
+		if (is_write_lock(&data->locks[i]))
+			oids = list_append_unique_oid(oids, data->locks[i].locktag.locktag_field2);
 	}
 	return oids;
+}
+
+/*
+ * rtb_written_modes
+ *		The strongest mode in which this process holds each of these relations,
+ *		0 if it doesn't: a list of int in the current memory context.
+ */
+List *
+rtb_written_modes(List *oids)
+{
+	LockData   *data = GetLockStatusData();
+	List	   *modes = NIL;
+	ListCell   *lc;
+
+	foreach(lc, oids)
+	{
+		int			strongest = 0;
+
+		for (int i = 0; i < data->nelements; i++)
+		{
+			if (!is_write_lock(&data->locks[i]) ||
+				data->locks[i].locktag.locktag_field2 != lfirst_oid(lc))
+				continue;
+			for (int mode = 1; mode < MAX_LOCKMODES; mode++)
+			{
+				if (data->locks[i].holdMask & LOCKBIT_ON(mode))
+					strongest = Max(strongest, mode);
+			}
+		}
+		modes = lappend_int(modes, strongest);
+	}
+	return modes;
+}
+
+/*
+ * rtb_written_mode_name
+ *		The mode as pg_locks names it.
+ */
+const char *
+rtb_written_mode_name(const RtbRelation *rel)
+{
+	return GetLockmodeName(DEFAULT_LOCKMETHOD, rel->mode > 0 ? rel->mode : RowExclusiveLock);
 }
 
 /*
@@ -87,7 +132,28 @@ typedef struct AdvisoryLock
 {
 	LOCKTAG		tag;
 	LOCKMODE	mode;
+	int64		holds;			/* by the session, not by the transaction */
 } AdvisoryLock;
+
+/*
+ * How many times over the session holds an advisory lock that this process
+ * holds: only the lock's local entry knows, and one more hold leads to it.
+ */
+static int64
+session_holds(const AdvisoryLock *lock)
+{
+	LOCALLOCK  *local = NULL;
+	int64		holds = 0;
+
+	(void) rtb_compat_lock_acquire(&lock->tag, lock->mode, &local);
+	for (int i = 0; local != NULL && i < local->numLockOwners; i++)
+	{
+		if (local->lockOwners[i].owner == NULL)
+			holds = local->lockOwners[i].nLocks;
+	}
+	LockRelease(&lock->tag, lock->mode, true);
+	return holds - 1;
+}
 
 /*
  * rtb_advisory_locks
@@ -113,6 +179,7 @@ rtb_advisory_locks(void)
 
 				held->tag = lock->locktag;
 				held->mode = mode;
+				held->holds = session_holds(held);
 				locks = lappend(locks, held);
 			}
 		}
@@ -120,8 +187,9 @@ rtb_advisory_locks(void)
 	return locks;
 }
 
-static bool
-lock_in_list(List *locks, const AdvisoryLock *lock)
+/* how many times over a lock is held according to a list */
+static int64
+holds_in_list(List *locks, const AdvisoryLock *lock)
 {
 	ListCell   *lc;
 
@@ -130,15 +198,15 @@ lock_in_list(List *locks, const AdvisoryLock *lock)
 		const AdvisoryLock *other = lfirst(lc);
 
 		if (other->mode == lock->mode && memcmp(&other->tag, &lock->tag, sizeof(LOCKTAG)) == 0)
-			return true;
+			return other->holds;
 	}
-	return false;
+	return 0;
 }
 
 /*
  * rtb_advisory_locks_release
- *		Release session-level advisory locks that were not held before; returns
- *		how many.  A lock may be held several times over.
+ *		Give back what the session holds of advisory locks beyond what it held
+ *		before; returns of how many locks.
  */
 int
 rtb_advisory_locks_release(List *before)
@@ -149,25 +217,24 @@ rtb_advisory_locks_release(List *before)
 	foreach(lc, rtb_advisory_locks())
 	{
 		AdvisoryLock *lock = lfirst(lc);
+		int64		more = lock->holds - holds_in_list(before, lock);
 
-		if (lock_in_list(before, lock))
-			continue;
-		while (rtb_compat_lock_held_by_me(&lock->tag, lock->mode) &&
-			   LockRelease(&lock->tag, lock->mode, true))
-			CHECK_FOR_INTERRUPTS();
-		released++;
+		released += more > 0;
+		for (; more > 0; more--)
+			LockRelease(&lock->tag, lock->mode, true);
 	}
 	return released;
 }
 
 /*
  * rtb_advisory_locks_regain
- *		Take session-level advisory locks that were held before and are no
- *		more.  False if somebody else was quicker.
+ *		Take session-level advisory locks as many times over as they were held
+ *		before.  False if somebody else was quicker.
  */
 bool
 rtb_advisory_locks_regain(List *before)
 {
+	List	   *now = rtb_advisory_locks();
 	bool		all = true;
 	ListCell   *lc;
 
@@ -175,9 +242,13 @@ rtb_advisory_locks_regain(List *before)
 	{
 		AdvisoryLock *lock = lfirst(lc);
 
-		if (!LockHeldByMe(&lock->tag, lock->mode) &&
-			LockAcquire(&lock->tag, lock->mode, true, true) == LOCKACQUIRE_NOT_AVAIL)
+		for (int64 less = lock->holds - holds_in_list(now, lock); less > 0; less--)
+		{
+			if (LockAcquire(&lock->tag, lock->mode, true, true) != LOCKACQUIRE_NOT_AVAIL)
+				continue;
 			all = false;
+			break;
+		}
 	}
 	return all;
 }

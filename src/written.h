@@ -21,12 +21,17 @@ typedef struct RtbRelation
 	char	   *columns;		/* quoted list of the columns that are digested */
 	char	   *unreadable;		/* why the caller may not read it whole, or NULL */
 	bool		owned;			/* the caller may VACUUM it */
+	int			mode;			/* the strongest lock that an arm takes on it */
 	int64		bytes;			/* of its main fork and its toast */
+	int64		total_bytes;	/* with its indexes; of a user's table only */
 	double		tuples;			/* as ANALYZE saw them, -1 unknown */
 } RtbRelation;
 
 /* inside the pass, before it is rolled back: list of Oid */
 extern List *rtb_written_locked(void);
+/* and the strongest lock mode on each of them: list of int */
+extern List *rtb_written_modes(List *oids);
+extern const char *rtb_written_mode_name(const RtbRelation *rel);
 /* those of them that are tables made since then, temporary ones apart */
 extern List *rtb_written_made(List *locked, SubTransactionId since);
 /* in a transaction, SPI connected: list of RtbRelation *, by label */
