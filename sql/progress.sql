@@ -78,7 +78,7 @@ COMMIT;
 SELECT rows, mine, the_last FROM seen();
 
 -- a run that fails at its second point keeps the first under the id that it had
-SELECT rtbench.compare(ARRAY[rtbench.arm('look', 'SELECT regress_rtbench_seen.look()')], setup => 'SELECT 1 / (2 - :n)', points => '{1,2}', rounds => 4);
+SELECT rtbench.compare(ARRAY[rtbench.arm('look', 'SELECT regress_rtbench_seen.look()')], setup => 'SELECT 1 / (2 - :n)', points => '{1,2}', rounds => 8);
 SELECT * FROM seen();
 SELECT * FROM rtbench.progress;
 
