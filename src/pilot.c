@@ -570,7 +570,7 @@ append_check_query(StringInfo buf, const RtbCheck *check, const RtbRelation *rel
 		appendStringInfo(buf, "%sSELECT %s, ROW(%s)::text FROM %s", buf->len ? " UNION ALL " : "",
 						 quote_literal_cstr(rel->label), columns.data, name);
 	else
-		appendStringInfo(buf, "SELECT %s FROM %s", columns.data, name);
+		appendStringInfo(buf, "SELECT %s FROM %s", columns.len ? columns.data : "count(*)", name);
 }
 
 /*
