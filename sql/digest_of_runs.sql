@@ -61,6 +61,10 @@ SELECT DISTINCT checked FROM rtbench.result();
 SELECT lo_unlink(2) \g /dev/null
 -- where no column is alike from pass to pass, the rows can still be counted
 SELECT same('CREATE TABLE t (a float8)', 'INSERT INTO t VALUES (random())', 'INSERT INTO t SELECT random()');
+-- a check query that no arm gives rows
+SELECT same('CREATE TABLE t (a int)', 'INSERT INTO t VALUES (1)', 'INSERT INTO t VALUES (2)', check_query => 'SELECT a FROM t WHERE a > 2');
+SELECT DISTINCT regexp_replace(notes, '^.*(the check query [^;]*).*$', '\1') FROM rtbench.result();
+SELECT same('CREATE TABLE t (a int)', 'INSERT INTO t VALUES (1)', 'INSERT INTO t VALUES (2)', check_query => 'SELECT a FROM t WHERE a > 1');
 -- no columns at all: rows still count
 SELECT same('CREATE TABLE t ()', 'INSERT INTO t DEFAULT VALUES', 'INSERT INTO t DEFAULT VALUES; INSERT INTO t DEFAULT VALUES');
 SELECT same('CREATE TABLE t ()', 'INSERT INTO t DEFAULT VALUES', 'INSERT INTO t SELECT');
