@@ -163,3 +163,14 @@ DELETE FROM rtbench.runs WHERE owner = 'regress_rtb_rls'::regrole;
 SET client_min_messages = error;
 DROP SCHEMA regress_rtb_digest CASCADE;
 DROP ROLE regress_rtb_rls;
+
+-- what a check query does not see, and where there was nothing to compare
+CREATE TABLE public.seen_or_not (v int);
+INSERT INTO public.seen_or_not SELECT generate_series(1, 10);
+SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'DELETE FROM public.seen_or_not'), rtbench.arm('b', 'DELETE FROM public.seen_or_not WHERE v = 1')], check_query => 'SELECT 1', rounds => 2);
+SELECT arm, verdict, notes ~ 'does not see what the arms write' AS told FROM rtbench.result();
+SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'DELETE FROM public.seen_or_not'), rtbench.arm('b', 'DELETE FROM public.seen_or_not WHERE v > 0')], check_query => 'SELECT * FROM public.seen_or_not', rounds => 2);
+SELECT arm, verdict, notes ~ 'does not see|no rows' AS told FROM rtbench.result();
+SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'CREATE TEMP TABLE q AS SELECT 1 AS x'), rtbench.arm('b', 'CREATE TEMP TABLE q AS SELECT 2 AS x')], rounds => 2);
+SELECT arm, verdict, notes ~ 'nothing was compared' AS told FROM rtbench.result();
+DROP TABLE public.seen_or_not;

@@ -45,6 +45,7 @@ typedef struct Pilot
 	RtbSession *s;
 	RtbCheck  **first;			/* by arm: digest of the first and */
 	RtbCheck  **second;			/* the second digested pass */
+	RtbCheck   *untouched;		/* the check query's rows before any arm */
 	List	  **unstable;		/* by arm: of RtbColumn *: what differs within it */
 	bool		different;		/* arms differ in more than that */
 	int64	  **moves;			/* by arm: of sequences, in the second digested pass */
@@ -623,13 +624,54 @@ suggest_check_query(Pilot *p)
 }
 
 /* equal digests of no rows at all prove nothing */
+/* the check query's rows before any arm ran; in a transaction of its own */
+static void
+check_untouched(Pilot *p)
+{
+	RtbSession *s = p->s;
+
+	if (s->at->check_mode != RTB_CHECK_QUERY)
+		return;
+	p->untouched = rtb_check_create(s->at->cxt);
+	rtb_check_take(s, p->untouched, false);
+	rtb_check_finish(p->untouched);
+}
+
+/* equal digests prove nothing where no arm changes what is digested */
+static void
+tell_blind_check(Pilot *p)
+{
+	RtbSession *s = p->s;
+	bool		any = false;
+
+	for (int i = 0; i < s->at->narms; i++)
+	{
+		if (p->second[i] == NULL)
+			continue;
+		if (p->untouched != NULL && !rtb_check_equal(p->second[i], p->untouched))
+			return;
+		if (p->untouched == NULL && p->second[i]->parts != NIL)
+			return;
+		any = true;
+	}
+	if (!any)
+		return;
+	if (p->untouched != NULL && p->wrote)
+		rtb_session_find(s, RTB_FOUND_NOTE, -1,
+						 "the check query returns the same rows before any arm ran: it does not see what the arms write");
+	else if (p->untouched == NULL && s->at->check_mode == RTB_CHECK_RETURNED)
+		rtb_session_find(s, RTB_FOUND_NOTE, -1,
+						 "nothing was compared: no arm returned rows or wrote a table that another transaction can see");
+}
+
 static void
 tell_empty_check(Pilot *p)
 {
 	RtbSession *s = p->s;
 	bool		digested = false;
 
-	if (s->at->check_mode != RTB_CHECK_QUERY)
+	/* where arms write, having no rows left may be what they do */
+	if (s->at->check_mode != RTB_CHECK_QUERY || p->wrote)
 		return;
 	for (int i = 0; i < s->at->narms; i++)
 	{
@@ -670,11 +712,13 @@ rtb_session_pilot(RtbSession *s)
 		rtb_cleaning_choose(s, true);
 	rtb_cleaning_announce(s);
 	in_transaction(s, forecast_digests, p);
+	in_transaction(s, check_untouched, p);
 	digest_arms(p);
 	compare_arms(p);
 	tell_advanced(p);
 	compare_sequences(p);
 	tell_empty_check(p);
+	tell_blind_check(p);
 	suggest_check_query(p);
 	MemoryContextSwitchTo(old);
 }
