@@ -501,6 +501,36 @@ LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
 COMMENT ON FUNCTION rtbench.step_result(bigint) IS
 'Per arm and step, from one untimed pass: the first execution beside the median of the others, and executions under custom plans beside those under the generic one. Without an id, of your own last run.';
 
+CREATE FUNCTION rtbench.scaling(run bigint DEFAULT NULL)
+RETURNS TABLE (
+	run bigint,
+	arm text,
+	points int,
+	us numeric,
+	us_low numeric,
+	us_high numeric,
+	per text,
+	fixed_ms numeric,
+	fixed_low numeric,
+	fixed_high numeric,
+	flatness text,
+	doubling numeric,
+	exponent numeric,
+	exponent_low numeric,
+	exponent_high numeric,
+	speedup_growth numeric,
+	speedup_growth_low numeric,
+	speedup_growth_high numeric,
+	level numeric,
+	units text,
+	word text,
+	notes text
+)
+AS 'MODULE_PATHNAME', 'rtb_sql_scaling'
+LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 6;
+COMMENT ON FUNCTION rtbench.scaling(bigint) IS
+'How each arm''s time grows over the points of a run. us: microseconds of one more statement, free of fixed cost; of one more unit of the swept parameter where statements do not vary (per says which). fixed_ms: what is left of no work at all. flatness: time per statement (or unit) at the largest point over that at the smallest, over how many times as large a point. doubling: T(2n)/T(n). exponent: of the time over the point, 1 is in proportion. speedup_growth: exponent of the speedup over the point, 0 is a speedup that stays. word: flat per statement (or unit); fixed cost dominates: twice the work costs 1.6 times as much at most; grows with size: 2.5 times as much at least, and the notes say what to look at. Without an id, of your own last run.';
+
 CREATE VIEW rtbench.last AS
 SELECT point, arm, statements, median_ms, us_per_statement, buffers, speedup,
 	   speedup_low AS low, speedup_high AS high, verdict

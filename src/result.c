@@ -280,9 +280,12 @@ add_standing(ResultRow *row, const RtbRun *run, const RtbResult *result)
 	add_text(row, result->notes);
 }
 
-/* the run that a call means: by id, or the caller's last */
-static RtbRun *
-run_of_call(FunctionCallInfo fcinfo)
+/*
+ * The run that a call means: by its first argument, or the caller's last if
+ * that is NULL.  palloc'd in the current context; throws if there is none.
+ */
+RtbRun *
+rtb_run_of_call(FunctionCallInfo fcinfo)
 {
 	int64		id;
 	RtbRun	   *run;
@@ -312,7 +315,7 @@ Datum
 rtb_sql_result(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	RtbRun	   *run = run_of_call(fcinfo);
+	RtbRun	   *run = rtb_run_of_call(fcinfo);
 	List	   *results = rtb_judge(run);
 	ListCell   *lc;
 
@@ -341,7 +344,7 @@ Datum
 rtb_sql_step_result(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	RtbRun	   *run = run_of_call(fcinfo);
+	RtbRun	   *run = rtb_run_of_call(fcinfo);
 	ListCell   *lc;
 
 	InitMaterializedSRF(fcinfo, 0);
