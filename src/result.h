@@ -18,7 +18,7 @@
  */
 extern void rtb_result_put_verdicts(ReturnSetInfo *rsinfo, const RtbRun *run);
 
-/* The run that an SQL function's first argument means. */
-extern RtbRun *rtb_run_of_call(FunctionCallInfo fcinfo);
+/* The run that an SQL function's argument means; of NULL the caller's last. */
+extern RtbRun *rtb_run_of_call(FunctionCallInfo fcinfo, int argument);
 
 #endif							/* RTB_RESULT_H */

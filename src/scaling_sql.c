@@ -109,7 +109,7 @@ Datum
 rtb_sql_scaling(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	RtbRun	   *run = rtb_run_of_call(fcinfo);
+	RtbRun	   *run = rtb_run_of_call(fcinfo, 0);
 	List	   *scalings = rtb_scaling(run);
 	ListCell   *lc;
 
