@@ -25,7 +25,6 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "hooks.h"
 #include "written.h"
 
 /* on a user's tables VACUUM runs up to this size, unless asked for */
@@ -95,9 +94,12 @@ first_size(RtbPoint *point, Oid relid)
 	return size;
 }
 
-/* a plan has been started and has not written yet */
-static void
-plan_starts(const PlannedStmt *stmt)
+/*
+ * rtb_cleaning_starts
+ *		A plan has been started, in the watched pass, and has not written yet.
+ */
+void
+rtb_cleaning_starts(const PlannedStmt *stmt)
 {
 	const RtbFixture *fixture = &watching->at->fixture;
 	ListCell   *lc;
@@ -118,14 +120,13 @@ plan_starts(const PlannedStmt *stmt)
 
 /*
  * rtb_cleaning_watch
- *		Note sizes of tables before they are written, in the counting that has
- *		just begun.
+ *		From here on plans that start belong to this session's pass: sizes of
+ *		tables are noted before they are written.
  */
 void
 rtb_cleaning_watch(RtbSession *s)
 {
 	watching = s;
-	rtb_hooks_watch(plan_starts);
 }
 
 /*

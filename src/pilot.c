@@ -21,6 +21,7 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "advice.h"
 #include "check.h"
 #include "cleaning.h"
 #include "difference.h"
@@ -77,6 +78,16 @@ note_counts(RtbSession *s, int arm, const RtbCounts *c)
 	if (c->ddl)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm,
 						 "changes the catalogs: definitions are not compared, dead catalog rows of rolled-back passes stay, and work on files at commit is not measured");
+}
+
+/* which index is missing, or is not used */
+static void
+note_advice(RtbSession *s, int arm)
+{
+	ListCell   *lc;
+
+	foreach(lc, rtb_advice_found())
+		rtb_session_find(s, RTB_FOUND_NOTE, arm, "%s", (char *) lfirst(lc));
 }
 
 /* what stays in the session when the transaction is gone; of a failed arm too */
@@ -201,6 +212,7 @@ discover(Pilot *p)
 		if (s->at->failed[i])
 			continue;
 		note_counts(s, i, rq.counts);
+		note_advice(s, i);
 		if (rtb_session_keeps_plans(s, i))
 			rtb_session_find(s, RTB_FOUND_NOTE, i,
 							 "plans kept from earlier passes: parsing and planning of these statements are not measured");

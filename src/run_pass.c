@@ -25,6 +25,7 @@
 #include "utils/memutils.h"
 #include "utils/timeout.h"
 
+#include "advice.h"
 #include "check.h"
 #include "cleaning.h"
 #include "hooks.h"
@@ -253,6 +254,14 @@ end_limit(const RtbSession *s)
 		CHECK_FOR_INTERRUPTS();
 }
 
+/* what is to be known of a discovery pass's plans before they run */
+static void
+plan_starts(const PlannedStmt *stmt)
+{
+	rtb_cleaning_starts(stmt);
+	rtb_advice_starts(stmt);
+}
+
 static void
 run_arm(RtbSession *s, const RtbPassRequest *rq, RtbArmRun *run, RtbProbe *probe,
 		RtbCounts *counts)
@@ -260,7 +269,11 @@ run_arm(RtbSession *s, const RtbPassRequest *rq, RtbArmRun *run, RtbProbe *probe
 	/* what is noted beside the counts is taken from the discovery */
 	rtb_hooks_begin(rq->kind == RTB_PASS_DISCOVERY);
 	if (rq->locked != NULL)
+	{
 		rtb_cleaning_watch(s);
+		rtb_advice_begin();
+		rtb_hooks_watch(plan_starts);
+	}
 	rtb_probe_start(probe);
 	s->transport->run(s->at->states[rq->arm], run);
 	s->transport->settle();
