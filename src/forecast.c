@@ -294,6 +294,6 @@ rtb_forecast_announce(const RtbRun *run, const RtbPlan *plan, const RtbBudget *b
 	ereport(NOTICE,
 			(errmsg("%s", what),
 			 expected != NULL
-			 ? errdetail("Expected half-width of the intervals: %s.", expected) : 0,
+			 ? errdetail("Half-width of the intervals to be expected, if the machine stays as it was in the pilot: %s.", expected) : 0,
 			 fits ? 0 : errhint("%s", way_out(run, budget))));
 }

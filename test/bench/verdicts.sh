@@ -7,6 +7,7 @@
 #		never called faster
 #	time	how long it takes until an interval is within 2 %, and what pgbench run for as long, A then B, says
 #		of equal arms
+#	sweep	sweep('delete_tree') with defaults beside a busy loop on every core: a minute, and a verdict in every row
 #
 # EXPERIMENTS (200), POWER (60), REPEATS (20): how many of each.
 # The server is that of PGHOST, PGPORT, PGDATABASE, PGUSER, with rtbench installed.  Prints OK or NOT OK for each bound.
@@ -24,9 +25,19 @@ LABEL="verdicts $$"
 
 work=$(mktemp -d)
 loads=()
+child=''
 bad=0
 
 sql() { psql -X -q -A -t -v ON_ERROR_STOP=1 "$@"; }
+
+# so that a signal is heeded at once, and ends the statement too
+sql_file() # sql_file FILE
+{
+	sql -f "$1" >/dev/null &
+	child=$!
+	wait $child || exit
+	child=''
+}
 say() { printf '%s\n' "$*"; }
 
 # bound TEXT CONDITION : one line; CONDITION is for awk
@@ -37,8 +48,8 @@ bound()
 
 # ---------------------------------------------------------------- other load
 
-# A loop on every core that comes and goes about every second: steady load would be the same for all arms, whatever
-# their order.  It ends with this script, even if that is killed.
+# load_on [steady] : a loop on every core.  It comes and goes about every second unless steady, because steady load is the
+# same for all arms, whatever their order.  It ends with this script, even if that is killed.
 load_on()
 {
 	local core
@@ -49,7 +60,7 @@ load_on()
 				read -r now _ </proc/uptime
 				end=$((10#${now/./} + RANDOM % 160))
 				while read -r now _ </proc/uptime && ((10#${now/./} < end)); do :; done
-				sleep "0.$((RANDOM % 9 + 1))"
+				[ "${1-}" = steady ] || sleep "0.$((RANDOM % 9 + 1))"
 			done
 		) &
 		loads+=($!)
@@ -67,6 +78,7 @@ load_off()
 clean_up()
 {
 	trap '' INT TERM HUP
+	[ -z "$child" ] || { kill $child; wait $child; } 2>/dev/null
 	load_off
 	sql -c "SET client_min_messages = error" -c "DELETE FROM rtbench.runs WHERE label LIKE '$LABEL%'" \
 		-c "DROP SCHEMA IF EXISTS verdicts CASCADE" >/dev/null 2>&1
@@ -95,7 +107,8 @@ experiments()
 			say "SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', $work_of), rtbench.arm('b', $work_of)],
 				setup => \$\$$setup\$\$, label => '$LABEL $1', $3);"
 		done
-	} | sql >/dev/null || exit
+	} >"$work/experiments.sql"
+	sql_file "$work/experiments.sql"
 }
 
 # figures NAME : experiments, with an interval, wrong, refused by the control, median half-width in percent, seconds of one
@@ -164,7 +177,8 @@ part_power()
 					'DECLARE x int := 0; BEGIN FOR i IN 1 .. n LOOP x := i; END LOOP; RETURN 1; END'\$\$,
 				label => '$LABEL power', max_time => '$POWER_SECONDS s');"
 		done
-	} | sql >/dev/null || exit
+	} >"$work/experiments.sql"
+	sql_file "$work/experiments.sql"
 	sql <<-SQL
 		CREATE SCHEMA IF NOT EXISTS verdicts;
 		-- units and their spread, from the run's own passes; planned: units that find 3 % 8 times in 10 at 99 %,
@@ -242,7 +256,7 @@ time_to_verdict()
 	: >"$out"
 	[ "$1" = quiet ] || load_on
 	for ((i = 1; i <= REPEATS; i++)); do
-		sql >/dev/null <<-SQL
+		cat >"$work/experiment.sql" <<-SQL
 			SET client_min_messages = warning;
 			SELECT count(*) FROM rtbench.compare((SELECT array_agg(a.document || jsonb_build_object('arm', name) ORDER BY name)
 				FROM rtbench.arms a, unnest('{a,b}'::text[]) name WHERE scenario = 'delete_tree' AND arm = 'do_block'),
@@ -250,50 +264,70 @@ time_to_verdict()
 				points => '{1000}', swept => 'blocks', parameters => '{"other_documents": 100, "blocks_of_others": 100}',
 				label => '$LABEL $1 $i', max_time => '$TIME_SECONDS s');
 		SQL
+		sql_file "$work/experiment.sql"
 		seconds=$(sql -c "SELECT round(extract(epoch FROM finished_at - started_at)) FROM rtbench.runs WHERE label = '$LABEL $1 $i'")
 		half=$((seconds > 4 ? (seconds + 1) / 2 : 2))
 		echo "$seconds $(pgbench_run do_block $half) $(pgbench_run do_block $half)" >>"$out"
 	done
 	load_off
-	sql -F ' ' -c "SELECT count(*), count(v.speedup_low), count(*) FILTER (WHERE v.speedup_low > 1 OR v.speedup_high < 1),
+	sql -F ' ' -c "SELECT count(*), count(*) FILTER (WHERE v.speedup_low > 1 OR v.speedup_high < 1),
 		count(*) FILTER (WHERE sqrt(v.speedup_high / v.speedup_low) <= 1.02),
-		coalesce(round((100 * percentile_cont(0.5) WITHIN GROUP (ORDER BY sqrt(v.speedup_high / v.speedup_low) - 1))::numeric, 1), 0),
+		round((100 * percentile_cont(0.5) WITHIN GROUP (ORDER BY sqrt(v.speedup_high / v.speedup_low) - 1))::numeric, 1),
 		round((percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM r.finished_at - r.started_at)))::numeric, 1)
 		FROM rtbench.runs r, rtbench.result(r.run) v WHERE r.label LIKE '$LABEL $1 %' AND v.arm = 'b'" >"$out.rtbench"
 	# both means of pgbench: apart by more than 2.58 standard errors (99 %), and by more than 2 %
-	awk '{ d = $3 - $6; se = sqrt($4 ^ 2 / $2 + $7 ^ 2 / $5); if (d < 0) d = -d
+	awk '{ d = $3 - $6; se = sqrt($4 ^ 2 / $2 + $7 ^ 2 / $5); if (d < 0) d = -d; half[NR] = 2.5758 * se / $3
 		if (d > 2.5758 * se) errors++; if (d > 0.02 * ($3 < $6 ? $3 : $6)) eye++ }
-		END { print NR, errors + 0, eye + 0 }' "$out" >"$out.pgbench"
+		END { for (i = 1; i <= NR; i++) for (j = i + 1; j <= NR; j++) if (half[j] < half[i]) { h = half[i]; half[i] = half[j]; half[j] = h }
+			printf "%d %d %d %.1f\n", NR, errors, eye, 100 * half[int((NR + 1) / 2)] }' "$out" >"$out.pgbench"
 }
 
 part_time()
 {
-	local kind n intervals wrong narrow half seconds errors eye line='| %-6s | %-46s | %-20s | %-27s |\n'
+	local kind n wrong narrow half seconds errors eye all=0 line='| %s | %s | %s | %s | %s |\n'
 	say '' 'Time to a verdict: delete_tree, 1,000 blocks, equal arms (do_block); pgbench runs A, then B, as long as rtbench took in all'
 	make_time_fixture
 	pgbench_file do_block
 	time_to_verdict quiet
 	time_to_verdict loaded
 	say ''
-	printf "$line" machine tool seconds 'equal arms called different'
-	say '|--|--|--|--|'
+	printf "$line" machine tool 'seconds, median' 'claims to be within' 'equal arms called different'
+	say '|--|--|--|--|--|'
 	for kind in quiet loaded; do
-		read -r n intervals wrong narrow half seconds <"$work/$kind.rtbench"
-		printf "$line" "$kind" 'rtbench, interval at 99 %' "$seconds" "$wrong of $n"
-		[ "$kind" = quiet ] && quiet_wrong=$wrong || loaded_wrong=$wrong
-		say "within 2 %: $narrow of $n; median half-width $half %" >>"$work/notes"
-		read -r n errors eye <"$work/$kind.pgbench"
-		printf "$line" "$kind" 'pgbench, means 2.58 standard errors apart (99 %)' "$seconds" "$errors of $n"
-		printf "$line" "$kind" 'pgbench, means 2 % apart' "$seconds" "$eye of $n"
+		read -r n wrong narrow half seconds <"$work/$kind.rtbench"
+		all=$((all + wrong))
+		printf "$line" "$kind" 'rtbench, interval at 99 %' "$seconds ($narrow of $n within 2 %)" "$half %" "$wrong of $n"
+		read -r n errors eye half <"$work/$kind.pgbench"
+		printf "$line" "$kind" 'pgbench A, then B: means 2.58 standard errors apart (99 %)' "$seconds" "$half %" "$errors of $n"
+		printf "$line" "$kind" 'pgbench A, then B: means 2 % apart' "$seconds" '' "$eye of $n"
 	done
-	paste -d ' ' <(printf 'rtbench, %s machine,\n' quiet loaded) "$work/notes"
-	bound "time to a verdict: $((quiet_wrong + loaded_wrong)) of $((2 * REPEATS)) of rtbench's verdicts wrong, at most 3 % and one" \
-		"$quiet_wrong + $loaded_wrong <= 1 + 0.03 * 2 * $REPEATS"
+	bound "time to a verdict: $all of $((2 * REPEATS)) of rtbench's verdicts wrong, at most 3 % and one" \
+		"$all <= 1 + 0.03 * 2 * $REPEATS"
+}
+
+# ---------------------------------------------------------------- the main job
+
+part_sweep()
+{
+	local seconds rows verdicts
+	say '' "sweep('delete_tree') with defaults, beside a busy loop on every core"
+	load_on steady
+	echo "SELECT * FROM rtbench.sweep('delete_tree', label => '$LABEL sweep');" >"$work/sweep.sql"
+	sql_file "$work/sweep.sql"
+	load_off
+	read -r seconds rows verdicts < <(sql -F ' ' -c "SELECT round(extract(epoch FROM max(r.finished_at - r.started_at)), 1), count(*),
+			count(*) FILTER (WHERE v.verdict <> ALL ('{failed,more rounds needed}') AND (v.speedup_low IS NOT NULL OR v.arm = r.baseline))
+		FROM rtbench.runs r, rtbench.result(r.run) v WHERE r.label = '$LABEL sweep'")
+	sql -F ' | ' -A -P tuples_only=off -P footer=off -c "SELECT v.verdict, count(*), min(v.scope) AS scope, min(v.level) AS level,
+			round((100 * percentile_cont(0.5) WITHIN GROUP (ORDER BY sqrt(v.speedup_high / v.speedup_low) - 1))::numeric, 1) AS \"half-width, %\"
+		FROM rtbench.runs r, rtbench.result(r.run) v WHERE r.label = '$LABEL sweep' GROUP BY v.verdict ORDER BY 1"
+	bound "sweep: $seconds s, at most 72" "$seconds <= 72"
+	bound "sweep: a verdict in $verdicts of $rows rows, in all 30" "$verdicts == 30"
 }
 
 # ---------------------------------------------------------------- all of it
 
-[ $# -gt 0 ] || set -- aa teeth power time
+[ $# -gt 0 ] || set -- aa teeth power time sweep
 minutes=0
 for part; do
 	case $part in
@@ -301,6 +335,7 @@ for part; do
 		teeth) seconds=$((EXPERIMENTS * 3)) ;;
 		power) seconds=$((POWER * (POWER_SECONDS + 1))) ;;
 		time) seconds=$((REPEATS * TIME_SECONDS * 3)) ;;
+		sweep) seconds=60 ;;
 		*) say "no such part: $part"; exit 2 ;;
 	esac
 	minutes=$((minutes + seconds / 60 + 1))
