@@ -21,7 +21,7 @@ SELECT rtbench.add_arm('empty_tables', arm) FROM unnest(ARRAY[
 SELECT count(*) AS rows FROM rtbench.sweep('empty_tables', rounds => 8);
 
 SELECT arm, statements, rows, digest = first_value(digest) OVER () AS same_rows,
-	   CASE WHEN arm IN ('delete_each', 'truncate_restart') THEN verdict ELSE (verdict <> 'not comparable')::text END AS verdict,
+	   CASE WHEN arm = 'truncate_restart' THEN verdict ELSE (verdict <> 'not comparable')::text END AS verdict,
 	   coalesce(notes, '') ~ 'TRUNCATE: .* at commit is not measured, the time is a lower bound' AS lower_bound,
 	   coalesce(notes, '') ~ 'ACCESS EXCLUSIVE lock keeps readers out' AS locks_told, coalesce(notes, '') ~ 'triggers on DELETE do not fire' AS triggers_told
 FROM rtbench.result();
