@@ -52,6 +52,12 @@ SELECT pg_temp.keep('constant', '{base,half}', :'points') AS constant \gset
 SELECT pg_temp.law(:constant, 'base', :'points', 0, 0.010, 0, 2), pg_temp.law(:constant, 'half', :'points', 0, 0.005, 0, 1) \g /dev/null
 SELECT arm, abs(speedup_growth) < 0.002 AS none, greatest(-speedup_growth_low, speedup_growth_high) < 0.005 AS narrow FROM rtbench.scaling(:constant);
 
+-- a cascade has more to do at a larger point, though it is one statement and one row; what scatters too much for a word has none
+SELECT pg_temp.keep('fired', '{cascade,wild}', '{100,200,400}') AS run \gset
+SELECT pg_temp.passes(:run, 'cascade', pg_temp.about(0.02 * p, phase => p / 100), jsonb_build_object('point', p, 'statements', 1, 'rows', 1, 'fired', p)),
+       pg_temp.passes(:run, 'wild', pg_temp.about(0.02 * p, spread => 2, phase => p / 100), jsonb_build_object('point', p, 'statements', p)) FROM unnest(ARRAY[100, 200, 400]) AS p \g /dev/null
+SELECT arm, word, notes FROM rtbench.scaling(:run);
+
 -- sessions are the units where there are several
 SELECT pg_temp.keep('sessions', '{base}', :'points') AS run \gset
 SELECT pg_temp.law(:run, 'base', :'points', 0.5, 0.010 + s * 0.00001, 0, 2, jsonb_build_object('session', s), n => 4) FROM generate_series(1, 8) AS s \g /dev/null

@@ -49,8 +49,7 @@ typedef struct Line
 	double	   *point;
 	double	   *work;			/* statements, or the point */
 	bool		per_statement;	/* they vary over the points */
-	bool		has_rows;		/* the rows at each point are known */
-	bool		rows_vary;
+	bool		same_effect;	/* neither rows nor fired statements vary over them */
 } Line;
 
 /* one figure for each round that has all points */
@@ -77,6 +76,12 @@ static int64
 rows_of(const RtbPass *pass)
 {
 	return pass->rows;
+}
+
+static int64
+fired_of(const RtbPass *pass)
+{
+	return pass->fired;
 }
 
 static bool
@@ -113,7 +118,7 @@ line_of(List *cells)
 {
 	int			n = list_length(cells);
 	Line		line = {n, palloc0(Max(n, 1) * sizeof(RtbCell *)),
-						palloc(Max(n, 1) * sizeof(double)), NULL, false, false, false};
+						palloc(Max(n, 1) * sizeof(double)), NULL, false, false};
 	ListCell   *lc;
 
 	foreach(lc, cells)
@@ -149,8 +154,8 @@ line_of_arm(const RtbRun *run, int arm)
 	list_sort(cells, compare_cells);
 	line = line_of(cells);
 	line.work = palloc(Max(line.n, 1) * sizeof(double));
-	line.has_rows = varies(&line, rows_of, line.work) >= 0;
-	line.rows_vary = varies(&line, rows_of, line.work) == 1;
+	line.same_effect = varies(&line, rows_of, line.work) == 0 &&
+		varies(&line, fired_of, line.work) == 0;
 	line.per_statement = varies(&line, statements_of, line.work) == 1;
 	if (!line.per_statement)
 		memcpy(line.work, line.point, line.n * sizeof(double));
@@ -337,11 +342,11 @@ word_of(const Line *line, RtbScaling *scaling, double alpha)
 	double		work_doubles = scaling->per_statement ? NAN : scaling->doubling;
 
 	/* nothing more was asked for, and yet it took longer */
-	if (!scaling->per_statement && line->has_rows && !line->rows_vary &&
+	if (!scaling->per_statement && line->same_effect &&
 		e.value >= log2(DOMINATES) && !(interval && e.low <= 0))
 	{
 		scaling->notes = lappend(scaling->notes,
-								 "neither statements nor rows vary over the points, the time does");
+								 "statements, rows and fired statements do not vary over the points, the time does");
 		return "grows with size";
 	}
 	if ((e.value >= log2(GROWS) || work_doubles > GROWS) && !(interval && e.low <= 1))
@@ -350,6 +355,13 @@ word_of(const Line *line, RtbScaling *scaling, double alpha)
 		return "fixed cost dominates";
 	if (isnan(e.value))
 		return NULL;
+	/* what is not flat by its estimate, or could be anything by its interval */
+	if (e.value >= log2(GROWS) || e.value <= log2(DOMINATES) ||
+		(interval && e.low < log2(DOMINATES) && e.high > log2(GROWS)))
+	{
+		scaling->notes = lappend(scaling->notes, "the interval is too wide for a word");
+		return NULL;
+	}
 	return scaling->per_statement ? "flat per statement" : "flat per unit";
 }
 
