@@ -135,9 +135,11 @@ open_visitor(Experiment *x)
 
 /* a fresh backend visits every point; false if there was none to be had */
 static bool
-run_session(Experiment *x, int session, int rounds, bool last)
+run_session(Experiment *x, int session, int rounds, bool last, RtbPace *seen)
 {
 	bool		has_points = x->e->run->points != NIL;
+	int64		started = rtb_clock_ns();
+	int64		in_rounds = 0;
 
 	if (!open_visitor(x))
 	{
@@ -156,13 +158,30 @@ run_session(Experiment *x, int session, int rounds, bool last)
 						rtb_work_document(x->e->scenario, has_points, x->at->value),
 						x->descriptions[i]);
 		rtb_rounds_warm_up(x, x->visitor, session);
+		in_rounds -= rtb_clock_ns();
 		rtb_rounds_run(x, x->visitor, session, 1, rounds,
 					   last ? RTB_PASS_LAST : RTB_PASS_LAST_IF_CHEAP);
+		in_rounds += rtb_clock_ns();
 		rtb_host_leave(x->visitor);
 	}
 	rtb_host_close(x->visitor);
 	x->visitor = NULL;
+	*seen = (RtbPace) {rtb_clock_ns() - started - in_rounds, in_rounds / rounds};
 	return true;
+}
+
+/* timed rounds at each point of the next session */
+static int
+next_rounds(const Experiment *x, const RtbPace *pace, int done, int first, int64 begun_ns)
+{
+	int64		left = rtb_rounds_time_left_ns(x);
+	int64		in_all = left + rtb_clock_ns() - begun_ns;
+
+	if (x->e->rounds > 0)
+		return x->e->rounds;
+	/* as many as all sessions could have, and the wanted ones still can */
+	return Min(rtb_schedule_rounds(in_all, Max(first - 1, done), pace),
+			   rtb_schedule_rounds(left, Max(first - done, 1), pace));
 }
 
 /*
@@ -170,9 +189,9 @@ run_session(Experiment *x, int session, int rounds, bool last)
  * narrow at a look; and as max_time allows, which those needed for the first
  * interval may exceed.  Returns how many there are then, the pilot included.
  *
- * The price of a round follows what is seen, by half at each session, since
- * the machine's speed changes while a run goes on: a session that would end
- * too late is not begun, and each gets as many rounds as leave time for the
+ * The price of a session follows what is seen, by half each time, since the
+ * machine's speed changes while a run goes on: a session that would end too
+ * late is not begun, and each gets as many rounds as leave time for the
  * sessions that are still wanted.
  */
 static int
@@ -182,31 +201,29 @@ run_sessions(Experiment *x, const RtbPlan *plan, int needed)
 	int			most = asked_for ? plan->sessions : RTB_SESSIONS_MOST;
 	int			first = asked_for ? plan->sessions
 		: Min(plan->sessions, Max(needed, RTB_SESSIONS_FIRST));
-	int64		round_ns = rtb_schedule_session_ns(x->costs, x->npoints, 0);
+	RtbPace		pace = rtb_schedule_pace(x->costs, x->npoints);
+	int64		begun_ns = rtb_clock_ns();
 	int			done = 1;
 
 	while (done < most)
 	{
-		int64		started = rtb_clock_ns();
 		int64		left = rtb_rounds_time_left_ns(x);
-		int			rounds = x->e->rounds > 0 ? x->e->rounds
-			: rtb_schedule_rounds(left, Max(first - done, 1), round_ns);
-		int64		cost = round_ns * (1 + rounds);
+		int			rounds = next_rounds(x, &pace, done, first, begun_ns);
+		int64		cost = rtb_schedule_session_ns(&pace, rounds);
 		int64		limit = done < needed ? rtb_rounds_overtime_ns(x) : left;
-		int64		took;
-		int			in_all;
 		bool		look = !asked_for && rtb_schedule_is_look(done + 1, needed);
+		RtbPace		seen;
+		int			in_all;
 
 		if (limit < cost)
 			break;
 		in_all = rtb_outlook_sessions(&x->outlook, x->costs, x->npoints, done, most, rounds,
 									  cost, limit);
-		if (!run_session(x, done + 1, rounds,
-						 look || done + 1 == most || left < 2 * cost))
+		if (!run_session(x, done + 1, rounds, look || done + 1 == most || left < 2 * cost, &seen))
 			break;
 		done++;
-		took = (rtb_clock_ns() - started) / (1 + rounds);
-		round_ns = done == 2 ? took : (round_ns + took) / 2;
+		pace.start_ns = done == 2 ? seen.start_ns : (pace.start_ns + seen.start_ns) / 2;
+		pace.round_ns = done == 2 ? seen.round_ns : (pace.round_ns + seen.round_ns) / 2;
 		rtb_collector_mark(x->collector, x->npoints);
 		rtb_outlook_tell_session(&x->outlook, done, in_all);
 		if (look && rtb_rounds_narrow(x))
@@ -240,12 +257,11 @@ make_plan(const Experiment *x, int needed, int needed_plain)
 													  rtb_rounds_time_left_ns(x), needed), true};
 	else if (x->e->sessions > 1)
 	{
-		int64		left = rtb_rounds_time_left_ns(x);
-		int64		round_ns = rtb_schedule_session_ns(x->costs, x->npoints, 0);
+		RtbPace		pace = rtb_schedule_pace(x->costs, x->npoints);
 
 		plan.sessions = x->e->sessions;
 		plan.rounds = x->e->rounds > 0 ? x->e->rounds
-			: rtb_schedule_rounds(left, plan.sessions - 1, round_ns);
+			: rtb_schedule_rounds(rtb_rounds_time_left_ns(x), plan.sessions - 1, &pace);
 		plan.corrected = plan.sessions >= needed;
 	}
 	return plan;

@@ -237,11 +237,12 @@ static int64
 needed_ns(const RtbRun *run, const RtbBudget *budget, int npoints, int *needed)
 {
 	RtbRun		fewer = *run;
+	RtbPace		pace = rtb_schedule_pace(budget->costs, npoints);
 
 	if (run->points != NIL)
 		fewer.points = list_truncate(list_copy(run->points), npoints);
 	*needed = rtb_judge_needed(rtb_judge_alpha(&fewer));
-	return rtb_schedule_session_ns(budget->costs, npoints, RTB_PILOT_ROUNDS) * (*needed - 1);
+	return rtb_schedule_session_ns(&pace, RTB_PILOT_ROUNDS) * (*needed - 1);
 }
 
 static char *

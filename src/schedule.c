@@ -135,33 +135,44 @@ rtb_schedule_forecast(const RtbPointCost *costs, int ncosts, int64 value, bool o
 }
 
 /*
- * rtb_schedule_session_ns
- *		What a session costs: one untimed round and the timed ones at each point.
+ * rtb_schedule_pace
+ *		What sessions will cost, as far as the pilot tells.
  */
-int64
-rtb_schedule_session_ns(const RtbPointCost *costs, int ncosts, int rounds)
+RtbPace
+rtb_schedule_pace(const RtbPointCost *costs, int ncosts)
 {
-	int64		ns = SESSION_START_NS;
+	RtbPace		pace = {SESSION_START_NS, 0};
 
 	for (int i = 0; i < ncosts; i++)
-		ns += costs[i].round_ns * (1 + rounds);
-	return ns;
+		pace.round_ns += costs[i].round_ns;
+	pace.start_ns += pace.round_ns;
+	return pace;
+}
+
+/*
+ * rtb_schedule_session_ns
+ *		Cost of a session of so many timed rounds.
+ */
+int64
+rtb_schedule_session_ns(const RtbPace *pace, int rounds)
+{
+	return pace->start_ns + rounds * pace->round_ns;
 }
 
 /*
  * rtb_schedule_rounds
- *		Timed rounds that each of the sessions still wanted can have: one to four
- *		mirror pairs.  round_ns: one round at every point.
+ *		Timed rounds that each of so many sessions can have in this time: one to
+ *		four mirror pairs.
  */
 int
-rtb_schedule_rounds(int64 left_ns, int sessions_left, int64 round_ns)
+rtb_schedule_rounds(int64 ns, int sessions, const RtbPace *pace)
 {
-	int64		rounds;
+	int64		pairs;
 
-	if (sessions_left <= 0 || round_ns <= 0)
+	if (sessions <= 0 || pace->round_ns <= 0)
 		return 2 * PAIRS_MOST;
-	rounds = left_ns / sessions_left / round_ns;
-	return 2 * (int) Min(Max((rounds - 1) / 2, 1), PAIRS_MOST);
+	pairs = (ns / sessions - pace->start_ns) / pace->round_ns / 2;
+	return 2 * (int) Min(Max(pairs, 1), PAIRS_MOST);
 }
 
 /*
@@ -172,12 +183,9 @@ rtb_schedule_rounds(int64 left_ns, int sessions_left, int64 round_ns)
 int
 rtb_schedule_one_session(const RtbPointCost *costs, int ncosts, int64 left_ns, int needed)
 {
-	int64		round_ns = 0;
-	int64		rounds;
+	int64		round_ns = rtb_schedule_pace(costs, ncosts).round_ns;
+	int64		rounds = RTB_PILOT_ROUNDS + Max(left_ns, 0) / Max(round_ns, 1) / 2 * 2;
 
-	for (int i = 0; i < ncosts; i++)
-		round_ns += costs[i].round_ns;
-	rounds = RTB_PILOT_ROUNDS + Max(left_ns, 0) / Max(round_ns, 1) / 2 * 2;
 	return (int) Min(Max(rounds, (needed + 1) / 2 * 2), RTB_ROUNDS_MOST);
 }
 
@@ -194,8 +202,9 @@ rtb_schedule_plan(const RtbPointCost *costs, int ncosts, int64 left_ns, int need
 				  int needed_plain)
 {
 	RtbPlan		plan = {1, RTB_PILOT_ROUNDS, true};
+	RtbPace		pace = rtb_schedule_pace(costs, ncosts);
 	int64		first = Max(needed_corrected, RTB_SESSIONS_FIRST);
-	int64		fit = 1 + Max(left_ns, 0) / rtb_schedule_session_ns(costs, ncosts, 2);
+	int64		fit = 1 + Max(left_ns, 0) / rtb_schedule_session_ns(&pace, plan.rounds);
 
 	if (fit < needed_plain)
 	{
@@ -207,10 +216,8 @@ rtb_schedule_plan(const RtbPointCost *costs, int ncosts, int64 left_ns, int need
 	plan.sessions = (int) Min(fit, first);
 	if (fit <= first)
 		return plan;
-	while (plan.rounds < 2 * PAIRS_MOST &&
-		   1 + left_ns / rtb_schedule_session_ns(costs, ncosts, plan.rounds + 2) >= first)
-		plan.rounds += 2;
-	fit = 1 + left_ns / rtb_schedule_session_ns(costs, ncosts, plan.rounds);
+	plan.rounds = rtb_schedule_rounds(left_ns, first - 1, &pace);
+	fit = 1 + left_ns / rtb_schedule_session_ns(&pace, plan.rounds);
 	plan.sessions = (int) Min(fit, RTB_SESSIONS_MOST);
 	return plan;
 }

@@ -26,6 +26,13 @@ typedef struct RtbPointCost
 	int64		round_ns;		/* one round, cleaning and control included */
 } RtbPointCost;
 
+/* what a session costs: its start and untimed passes, and each timed round at all points */
+typedef struct RtbPace
+{
+	int64		start_ns;
+	int64		round_ns;
+} RtbPace;
+
 /* how the time after the pilot is spent */
 typedef struct RtbPlan
 {
@@ -40,8 +47,9 @@ extern bool rtb_schedule_is_rounds_look(int rounds);
 extern int	rtb_schedule_visit(int done, int needed, int fit);
 extern int64 rtb_schedule_forecast(const RtbPointCost *costs, int ncosts, int64 value,
 								   bool of_round);
-extern int64 rtb_schedule_session_ns(const RtbPointCost *costs, int ncosts, int rounds);
-extern int	rtb_schedule_rounds(int64 left_ns, int sessions_left, int64 round_ns);
+extern RtbPace rtb_schedule_pace(const RtbPointCost *costs, int ncosts);
+extern int64 rtb_schedule_session_ns(const RtbPace *pace, int rounds);
+extern int	rtb_schedule_rounds(int64 ns, int sessions, const RtbPace *pace);
 extern int	rtb_schedule_one_session(const RtbPointCost *costs, int ncosts, int64 left_ns,
 									 int needed);
 extern RtbPlan rtb_schedule_plan(const RtbPointCost *costs, int ncosts, int64 left_ns,
