@@ -127,7 +127,7 @@ side_of(double ratio, double margin)
 	return side;
 }
 
-/* a bound, with more decimals where rounding would carry it over a limit */
+/* a bound, with more decimals where rounding would carry it over a limit or to 0 */
 static char *
 format_bound(double bound, int decimals, double margin)
 {
@@ -138,8 +138,8 @@ format_bound(double bound, int decimals, double margin)
 	do
 	{
 		text = psprintf("%.*f", decimals, bound);
-	} while (side_of(strtod(text, NULL), margin) != side_of(bound, margin) &&
-			 ++decimals <= MAX_DECIMALS);
+	} while ((side_of(strtod(text, NULL), margin) != side_of(bound, margin) ||
+			  strtod(text, NULL) == 0) && ++decimals <= MAX_DECIMALS);
 	return text;
 }
 

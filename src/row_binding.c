@@ -107,26 +107,17 @@ convert(RtbConversion *conversion, ParamExternData *param)
 }
 
 /*
- * rtb_binding_fill
- *		The parameters for one driver row; converted values are made in cxt.
+ * rtb_binding_convert
+ *		Make the parameters' values those of the types the statement wants, in
+ *		cxt.  Throws what casts, output and input functions throw.
  */
-ParamListInfo
-rtb_binding_fill(RtbBinding *binding, const RtbRow *row, MemoryContext cxt)
+void
+rtb_binding_convert(RtbBinding *binding, MemoryContext cxt)
 {
 	ParamListInfo params = binding->params;
+	MemoryContext old = MemoryContextSwitchTo(cxt);
 
 	for (int i = 0; i < params->numParams; i++)
-	{
-		params->params[i].value = row->values[i];
-		params->params[i].isnull = row->nulls[i];
-	}
-	if (binding->any_conversion)
-	{
-		MemoryContext old = MemoryContextSwitchTo(cxt);
-
-		for (int i = 0; i < params->numParams; i++)
-			convert(&binding->conversions[i], &params->params[i]);
-		MemoryContextSwitchTo(old);
-	}
-	return params;
+		convert(&binding->conversions[i], &params->params[i]);
+	MemoryContextSwitchTo(old);
 }

@@ -42,6 +42,27 @@ typedef struct RtbBinding
 
 extern void rtb_row_init(RtbRow *row, TupleDesc desc, MemoryContext cxt);
 extern void rtb_binding_init(RtbBinding *binding, int ntypes, const Oid *types, const RtbRow *row);
-extern ParamListInfo rtb_binding_fill(RtbBinding *binding, const RtbRow *row, MemoryContext cxt);
+extern void rtb_binding_convert(RtbBinding *binding, MemoryContext cxt);
+
+/*
+ * rtb_binding_fill
+ *		The parameters for one driver row; converted values are made in cxt.
+ *
+ * Inline, as it is in the way of every statement of a loop.
+ */
+static inline ParamListInfo
+rtb_binding_fill(RtbBinding *binding, const RtbRow *row, MemoryContext cxt)
+{
+	ParamListInfo params = binding->params;
+
+	for (int i = 0; i < params->numParams; i++)
+	{
+		params->params[i].value = row->values[i];
+		params->params[i].isnull = row->nulls[i];
+	}
+	if (binding->any_conversion)
+		rtb_binding_convert(binding, cxt);
+	return params;
+}
 
 #endif							/* RTB_ROW_BINDING_H */

@@ -235,12 +235,28 @@ set_up_transaction(RtbSession *s, const RtbArm *arm)
 	return !had_xid && TransactionIdIsValid(GetCurrentTransactionIdIfAny());
 }
 
+/* pass_timeout holds for the arm's `before` statements and the arm */
+static void
+begin_limit(const RtbSession *s)
+{
+	if (s->options.pass_timeout_ms > 0)
+		enable_timeout_after(pass_timeout_id, (int) Min(s->options.pass_timeout_ms, INT_MAX));
+}
+
+static void
+end_limit(const RtbSession *s)
+{
+	if (s->options.pass_timeout_ms > 0)
+		disable_timeout(pass_timeout_id, false);
+	/* it may have run out just now: the arm has failed, what comes next has not */
+	if (pass_timed_out)
+		CHECK_FOR_INTERRUPTS();
+}
+
 static void
 run_arm(RtbSession *s, const RtbPassRequest *rq, RtbArmRun *run, RtbProbe *probe,
 		RtbCounts *counts)
 {
-	if (s->options.pass_timeout_ms > 0)
-		enable_timeout_after(pass_timeout_id, (int) Min(s->options.pass_timeout_ms, INT_MAX));
 	rtb_hooks_begin();
 	if (rq->locked != NULL)
 		rtb_cleaning_watch(s);
@@ -249,11 +265,7 @@ run_arm(RtbSession *s, const RtbPassRequest *rq, RtbArmRun *run, RtbProbe *probe
 	s->transport->settle();
 	rtb_probe_stop(probe);
 	rtb_hooks_end(counts);
-	if (s->options.pass_timeout_ms > 0)
-		disable_timeout(pass_timeout_id, false);
-	/* it may have run out just now: the arm has failed, what comes next has not */
-	if (pass_timed_out)
-		CHECK_FOR_INTERRUPTS();
+	end_limit(s);
 }
 
 /*
@@ -282,8 +294,11 @@ note_failure(RtbSession *s, RtbPass *pass, const ErrorData *edata, PassStage sta
 
 	pass->sqlstate = pstrdup(unpack_sql_state(edata->sqlerrcode));
 	if (pass_timed_out)
+	{
 		pass->message = psprintf("pass took longer than pass_timeout (" INT64_FORMAT " ms)",
 								 s->options.pass_timeout_ms);
+		pass->hint = pstrdup("Unless it is given, pass_timeout is what is left of max_time: raise one of them, or name fewer points or arms.");
+	}
 	else
 	{
 		pass->message = pstrdup(edata->message ? edata->message : "unknown error");
@@ -315,14 +330,16 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 	s->in_pass = true;
 	pass_timed_out = false;
 	run.dest = rq->check && s->at->check_returned && !is_timed(rq->kind)
-		? rtb_check_returned_receiver(rq->check, rq->with_row_hashes) : None_Receiver;
+		? rtb_check_returned_receiver(rq->check, rq->with_row_hashes) : NULL;
 	run.timers = rq->timers;
 	s->transport->begin();
 	s->pass_subid = GetCurrentSubTransactionId();
 	PG_TRY();
 	{
 		stage = STAGE_BEFORE;
+		begin_limit(s);
 		given_xid = set_up_transaction(s, s->at->arms[rq->arm]);
+		stage = STAGE_CHECK;
 		if (rq->moves)
 			positions = rtb_sequences_read(s->at->written);
 		stage = STAGE_ARM;
@@ -375,7 +392,7 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(old);
-	if (run.dest != None_Receiver)
+	if (run.dest != NULL)
 		run.dest->rDestroy(run.dest);
 	s->transport->release_arm(s->at->states[rq->arm]);
 	release_survivors(s, rq);

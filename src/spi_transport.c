@@ -7,6 +7,11 @@
  * the pass's end, as a client that prepares it would; a driver is a cursor
  * whose rows become the parameters of its body.
  *
+ * What runs once per statement of a loop is inlined into run_batch(): each
+ * call more between the loop and the executor makes every statement dearer by
+ * more than its own instructions, as the processor predicts the returns of a
+ * limited depth only.
+ *
  * Memory: an arm's state has a context of its own, from open_arm to
  * close_arm; what belongs to one pass (bindings) lives in its child
  * pass_cxt, which release_arm resets; conversions of one driver row in the
@@ -19,6 +24,7 @@
 #include "commands/trigger.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "nodes/memnodes.h"
 #include "parser/analyze.h"
 #include "parser/parser.h"
 #include "storage/proc.h"
@@ -41,6 +47,9 @@
 /* rows a cursor hands over at once, as plpgsql's FOR loops take them */
 #define RTB_FETCH_ROWS 50
 
+/* so many columns are taken out of a row one by one, more of them all at once */
+#define RTB_FEW_COLUMNS 4
+
 typedef struct SpiStatement
 {
 	const char *text;
@@ -59,7 +68,9 @@ typedef struct SpiStep
 	SpiStatement *statements;
 	int			nbody;
 	struct SpiStep *body;
-	MemoryContext row_cxt;		/* of a foreach or generated step */
+	/* of a foreach or generated step */
+	RtbRow		row;			/* its values lie in the pass's context */
+	int			ncolumns;		/* columns of the driver that its body uses */
 } SpiStep;
 
 typedef struct SpiArm
@@ -68,7 +79,9 @@ typedef struct SpiArm
 	MemoryContext pass_cxt;
 	int			nsteps;
 	SpiStep    *steps;
-	RtbArmRun  *run;			/* during a pass */
+	/* during a pass */
+	RtbArmRun  *run;
+	DestReceiver *dest;			/* the run's, or one that discards */
 } SpiArm;
 
 /* the caller's state around its subtransaction, and whether a limit is armed */
@@ -77,9 +90,44 @@ static ResourceOwner outer_owner;
 static bool own_transactions;
 static bool limit_armed;
 
-static void run_step(SpiArm *arm, SpiStep *step, const RtbRow *row);
+static void run_driver(SpiArm *arm, SpiStep *step, const RtbRow *outer);
+
+/* ---- rows that nobody wants ---- */
+
+static bool
+discard_row(TupleTableSlot *slot, DestReceiver *self)
+{
+	return true;
+}
+
+static void
+discard_startup(DestReceiver *self, int operation, TupleDesc desc)
+{
+}
+
+static void
+discard_nothing(DestReceiver *self)
+{
+}
+
+/* none of the server's own: a statement sent to DestNone is a special case for hooks.c */
+static DestReceiver discard_receiver = {
+	discard_row, discard_startup, discard_nothing, discard_nothing, DestTuplestore
+};
 
 /* ---- an arm's state ---- */
+
+/* how many of its driver's columns a body uses, in its own statements or as its drivers' parameters */
+static int
+columns_used(List *body)
+{
+	int			n = 0;
+	ListCell   *lc;
+
+	foreach(lc, body)
+		n = Max(n, ((const RtbStep *) lfirst(lc))->nparams);
+	return n;
+}
 
 static void
 open_steps(SpiArm *arm, List *steps, SpiStep **out, int *nout)
@@ -102,10 +150,13 @@ open_steps(SpiArm *arm, List *steps, SpiStep **out, int *nout)
 		foreach(ls, step->statements)
 			state->statements[n++].text = lfirst(ls);
 		if (step->kind != RTB_STEP_STATEMENT)
-			state->row_cxt = AllocSetContextCreate(arm->cxt, "rtbench row",
+			state->row.cxt = AllocSetContextCreate(arm->cxt, "rtbench row",
 												   ALLOCSET_DEFAULT_SIZES);
 		if (step->kind == RTB_STEP_FOREACH)
+		{
+			state->ncolumns = columns_used(step->body);
 			open_steps(arm, step->body, &state->body, &state->nbody);
+		}
 	}
 }
 
@@ -144,8 +195,9 @@ free_plans(SpiStep *steps, int nsteps, bool kept_too)
 				st->plan = NULL;
 			}
 		}
-		if (steps[i].row_cxt != NULL)
-			MemoryContextReset(steps[i].row_cxt);
+		if (steps[i].row.cxt != NULL)
+			MemoryContextReset(steps[i].row.cxt);
+		steps[i].row.values = NULL;
 		free_plans(steps[i].body, steps[i].nbody, kept_too);
 	}
 }
@@ -236,12 +288,12 @@ prepare(SpiArm *arm, SpiStep *step, SpiStatement *st, const RtbRow *row, int opt
 	SPI_keepplan(st->plan);
 }
 
-static ParamListInfo
+static inline ParamListInfo
 bind(SpiArm *arm, SpiStep *step, SpiStatement *st, const RtbRow *row, MemoryContext row_cxt)
 {
 	if (st->ntypes == 0)
 		return NULL;
-	if (!st->bound)
+	if (unlikely(!st->bound))
 	{
 		MemoryContext old = MemoryContextSwitchTo(arm->pass_cxt);
 
@@ -252,11 +304,9 @@ bind(SpiArm *arm, SpiStep *step, SpiStatement *st, const RtbRow *row, MemoryCont
 	return rtb_binding_fill(&st->binding, row, row_cxt);
 }
 
-static void
-check_result(int rc, const char *statement)
+static pg_noinline void
+refuse_result(int rc, const char *statement)
 {
-	if (rc >= 0)
-		return;
 	/* a generated text is looked at only now: that is work for outside the clock */
 	rtb_script_refuse(statement);
 	if (rc == SPI_ERROR_TRANSACTION)
@@ -272,6 +322,13 @@ check_result(int rc, const char *statement)
 	ereport(ERROR,
 			(errcode(ERRCODE_INTERNAL_ERROR),
 			 errmsg("could not execute statement: %s", SPI_result_code_string(rc))));
+}
+
+static inline void
+check_result(int rc, const char *statement)
+{
+	if (unlikely(rc < 0))
+		refuse_result(rc, statement);
 }
 
 /* the session's statement_timeout goes for every message, as it does for a client's */
@@ -323,14 +380,19 @@ time_execution(SpiArm *arm, SpiStep *step, int64 started, int64 generic_before)
 
 /* ---- the three kinds of steps ---- */
 
-static void
+static pg_attribute_always_inline void
 run_statement(SpiArm *arm, SpiStep *step, const RtbRow *row)
 {
 	RtbArmRun  *run = arm->run;
-	int64		generic_before = run->timers ? generic_plans(step) : 0;
-	int64		started = run->timers ? rtb_clock_ns() : 0;
+	int64		generic_before = 0;
+	int64		started = 0;
 	bool		each = step->step->nparams > 0;
 
+	if (unlikely(run->timers != NULL))
+	{
+		generic_before = generic_plans(step);
+		started = rtb_clock_ns();
+	}
 	if (!each)
 		run->round_trips++;
 	message_begins();
@@ -342,15 +404,25 @@ run_statement(SpiArm *arm, SpiStep *step, const RtbRow *row)
 		if (each)
 			run->round_trips++;
 		run->statement_no++;
-		if (st->plan == NULL)
+		if (unlikely(st->plan == NULL))
 			prepare(arm, step, st, row, CURSOR_OPT_PARALLEL_OK);
 		options.params = bind(arm, step, st, row, row ? row->cxt : NULL);
-		options.dest = run->dest;
+		options.dest = arm->dest;
 		check_result(SPI_execute_plan_extended(st->plan, &options), st->text);
 	}
 	message_ends();
-	if (run->timers)
+	if (unlikely(run->timers != NULL))
 		time_execution(arm, step, started, generic_before);
+}
+
+static pg_attribute_always_inline void
+run_step(SpiArm *arm, SpiStep *step, const RtbRow *row)
+{
+	arm->run->step = step->step->id;
+	if (likely(step->step->kind == RTB_STEP_STATEMENT))
+		run_statement(arm, step, row);
+	else
+		run_driver(arm, step, row);
 }
 
 static Portal
@@ -396,7 +468,7 @@ send_generated(SpiArm *arm, SpiStep *step, const RtbRow *row)
 		started = run->timers ? rtb_clock_ns() : 0;
 		run->round_trips++;
 		run->statement_no++;
-		options.dest = run->dest;
+		options.dest = arm->dest;
 		message_begins();
 		check_result(SPI_execute_extended(text, &options), text);
 		message_ends();
@@ -405,23 +477,56 @@ send_generated(SpiArm *arm, SpiStep *step, const RtbRow *row)
 	}
 }
 
-static void
-run_driver_row(SpiArm *arm, SpiStep *step, const RtbRow *row)
+/* the columns of a driver's row that its body uses, or all of them for texts to send */
+static inline void
+take_row(SpiStep *step, HeapTuple tuple, int ncolumns)
 {
-	MemoryContext old;
+	RtbRow	   *row = &step->row;
 
-	if (step->step->kind == RTB_STEP_FOREACH)
+	if (ncolumns > RTB_FEW_COLUMNS || step->step->kind != RTB_STEP_FOREACH)
+	{
+		heap_deform_tuple(tuple, row->desc, row->values, row->nulls);
+		return;
+	}
+	for (int i = 0; i < ncolumns; i++)
+		row->values[i] = heap_getattr(tuple, i + 1, row->desc, &row->nulls[i]);
+}
+
+static inline void
+run_driver_row(SpiArm *arm, SpiStep *step)
+{
+	MemoryContext cxt = step->row.cxt;
+
+	if (likely(step->step->kind == RTB_STEP_FOREACH))
 	{
 		for (int i = 0; i < step->nbody; i++)
-			run_step(arm, &step->body[i], row);
+			run_step(arm, &step->body[i], &step->row);
 	}
 	else
 	{
-		old = MemoryContextSwitchTo(row->cxt);
-		send_generated(arm, step, row);
+		MemoryContext old = MemoryContextSwitchTo(cxt);
+
+		send_generated(arm, step, &step->row);
 		MemoryContextSwitchTo(old);
 	}
-	MemoryContextReset(row->cxt);
+	/* most rows need no conversion: spare them the call */
+	if (!cxt->isReset || cxt->firstchild != NULL)
+		MemoryContextReset(cxt);
+}
+
+static void
+run_batch(SpiArm *arm, SpiStep *step, SPITupleTable *batch, uint64 n)
+{
+	int			ncolumns = Min(step->ncolumns, batch->tupdesc->natts);
+
+	if (step->row.values == NULL)
+		rtb_row_init(&step->row, batch->tupdesc, arm->pass_cxt);
+	step->row.desc = batch->tupdesc;
+	for (uint64 i = 0; i < n; i++)
+	{
+		take_row(step, batch->vals[i], ncolumns);
+		run_driver_row(arm, step);
+	}
 }
 
 static void
@@ -431,17 +536,16 @@ run_driver(SpiArm *arm, SpiStep *step, const RtbRow *outer)
 	bool		timed_itself = run->timers && step->step->kind == RTB_STEP_FOREACH;
 	int64		spent = 0;
 	int64		started = timed_itself ? rtb_clock_ns() : 0;
-	RtbRow		row = {0};
 	Portal		portal;
 
 	message_begins();
 	portal = open_driver(arm, step, outer);
-	row.cxt = step->row_cxt;
 	for (;;)
 	{
 		SPITupleTable *batch;
 		uint64		n;
 
+		run->step = step->step->id;
 		rtb_hooks_driver(true);
 		SPI_cursor_fetch(portal, true, RTB_FETCH_ROWS);
 		rtb_hooks_driver(false);
@@ -452,15 +556,7 @@ run_driver(SpiArm *arm, SpiStep *step, const RtbRow *outer)
 		n = SPI_processed;
 		if (n == 0)
 			break;
-		if (row.values == NULL)
-			rtb_row_init(&row, batch->tupdesc, arm->pass_cxt);
-		row.desc = batch->tupdesc;
-		for (uint64 i = 0; i < n; i++)
-		{
-			heap_deform_tuple(batch->vals[i], batch->tupdesc, row.values, row.nulls);
-			run->step = step->step->id;
-			run_driver_row(arm, step, &row);
-		}
+		run_batch(arm, step, batch, n);
 		SPI_freetuptable(batch);
 		CHECK_FOR_INTERRUPTS();
 		if (n < RTB_FETCH_ROWS)
@@ -474,16 +570,6 @@ run_driver(SpiArm *arm, SpiStep *step, const RtbRow *outer)
 		rtb_step_timer_add(&run->timers[step->step->id - 1], spent, RTB_PLAN_UNKNOWN);
 }
 
-static void
-run_step(SpiArm *arm, SpiStep *step, const RtbRow *row)
-{
-	arm->run->step = step->step->id;
-	if (step->step->kind == RTB_STEP_STATEMENT)
-		run_statement(arm, step, row);
-	else
-		run_driver(arm, step, row);
-}
-
 /*
  * spi_run
  *		All steps of an arm, in order; inside the clock.  Whatever a statement
@@ -495,6 +581,7 @@ spi_run(void *arg, RtbArmRun *run)
 	SpiArm	   *arm = arg;
 
 	arm->run = run;
+	arm->dest = run->dest ? run->dest : &discard_receiver;
 	for (int i = 0; i < arm->nsteps; i++)
 		run_step(arm, &arm->steps[i], NULL);
 	arm->run = NULL;

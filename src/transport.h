@@ -22,7 +22,7 @@
 /* what one pass asks of an arm, and what it tells, also when the arm failed */
 typedef struct RtbArmRun
 {
-	DestReceiver *dest;			/* where returned rows go */
+	DestReceiver *dest;			/* where returned rows go; NULL: nobody wants them */
 	RtbStepTimer *timers;		/* by step id - 1; NULL in timed passes */
 	int64		round_trips;	/* messages sent and waited for, BEGIN and COMMIT not yet */
 	int64		statement_no;	/* ordinal of the statement sent last */

@@ -98,6 +98,7 @@ sub nothing_left
 	my $others = join(', ', map { "'$_'" } '', @{ $opt{but} // [] });
 	my $took = seen($node, "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'rtbench worker')
 			AND NOT EXISTS (SELECT FROM pg_namespace WHERE nspname LIKE 'rtbench\\_scratch%')
+			AND NOT EXISTS (SELECT FROM rtbench.progress)
 			AND NOT EXISTS (SELECT FROM pg_locks l JOIN pg_stat_activity a USING (pid)
 				WHERE l.pid <> pg_backend_pid() AND l.locktype <> 'virtualxid' AND a.backend_type IN ('client backend', 'rtbench worker')
 				AND a.application_name NOT IN ($others))", $opt{limit} // 5);

@@ -1,0 +1,46 @@
+# shellcheck shell=bash
+# common.bash: what the benchmarks share.  Sourced by them.
+#
+# A benchmark prints a line for each thing that must be reached, ending in OK or NOT OK, and ends by calling close.
+
+set -u
+not_ok=0 printed=0
+SECONDS=0
+
+sql() { psql -X -q -A -t -v ON_ERROR_STOP=1 "$@"; }
+
+# report TEXT OK? : one line; OK? is t or f, as SQL prints it, or empty where there is no bound
+report()
+{
+	local word=''
+	case $2 in
+		t) word='  OK' ;;
+		'') ;;
+		*) word='  NOT OK'; not_ok=$((not_ok + 1)) ;;
+	esac
+	printed=$((printed + 1))
+	printf '%s%s\n' "$1" "$word"
+}
+
+# reports : lines of TEXT<tab>OK?, from standard input
+reports()
+{
+	local text ok
+	while IFS=$'\t' read -r text ok; do report "$text" "$ok"; done
+}
+
+close()
+{
+	printf '(%d s)\n' "$SECONDS"
+	[ "$printed" -gt 0 ] && [ "$not_ok" = 0 ]
+	exit
+}
+
+extension() { sql -c 'SET client_min_messages = warning' -c 'CREATE EXTENSION IF NOT EXISTS rtbench'; }
+
+# the hand-written loop, built and installed into the server, which is a throw-away one
+spi_loop()
+{
+	make -s -C test/bench/spi_loop PG_CONFIG="${PG_CONFIG:-pg_config}" with_llvm=no install >&2 &&
+		sql -f test/bench/spi_loop/spi_loop.sql || exit
+}
