@@ -173,7 +173,12 @@ CREATE POLICY change_own ON rtbench.arm_definitions
 				   WHERE d.id = scenario AND d.owner = quote_ident(current_user)::regrole));
 
 GRANT USAGE ON SCHEMA rtbench TO PUBLIC;
-GRANT SELECT, INSERT, UPDATE, DELETE ON rtbench.scenario_definitions, rtbench.arm_definitions TO PUBLIC;
+-- ids are always the next ones: nobody can take one that is to be another's
+GRANT SELECT, DELETE,
+	INSERT (owner, builtin, name, description, setup, check_query, swept, points, parameters),
+	UPDATE (owner, builtin, name, description, setup, check_query, swept, points, parameters)
+	ON rtbench.scenario_definitions TO PUBLIC;
+GRANT SELECT, INSERT, UPDATE, DELETE ON rtbench.arm_definitions TO PUBLIC;
 
 -- A dump keeps what roles defined; the built-in ones come with the extension.
 -- What a dropped role left stays behind: it has a number for an owner, which

@@ -75,7 +75,7 @@ note_counts(RtbSession *s, int arm, const RtbCounts *c)
 						 "TRUNCATE: removing and syncing files at commit is not measured, the time is a lower bound; triggers on DELETE do not fire; its ACCESS EXCLUSIVE lock keeps readers out until the transaction ends");
 	if (c->ddl)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm,
-						 "changes the catalogs: dead catalog rows of rolled-back passes stay, and work on files at commit is not measured");
+						 "changes the catalogs: definitions are not compared, dead catalog rows of rolled-back passes stay, and work on files at commit is not measured");
 }
 
 /* what stays in the session when the transaction is gone; of a failed arm too */
@@ -576,7 +576,7 @@ append_check_query(StringInfo buf, const RtbCheck *check, const RtbRelation *rel
 		appendStringInfo(buf, "%sSELECT %s, ROW(%s)::text FROM %s", buf->len ? " UNION ALL " : "",
 						 quote_literal_cstr(rel->label), columns.data, name);
 	else
-		appendStringInfo(buf, "SELECT %s FROM %s", columns.data, name);
+		appendStringInfo(buf, "SELECT %s FROM %s", columns.len ? columns.data : "count(*)", name);
 }
 
 /*
@@ -628,6 +628,31 @@ suggest_check_query(Pilot *p)
 	}
 }
 
+/* equal digests of no rows at all prove nothing */
+static void
+tell_empty_check(Pilot *p)
+{
+	RtbSession *s = p->s;
+	bool		digested = false;
+
+	if (s->at->check_mode != RTB_CHECK_QUERY)
+		return;
+	for (int i = 0; i < s->at->narms; i++)
+	{
+		const RtbCheckPart *part = NULL;
+
+		if (s->at->failed[i] || p->second[i] == NULL)
+			continue;
+		part = rtb_check_part(p->second[i], "check query");
+		if (part == NULL || part->digest.rows > 0)
+			return;
+		digested = true;
+	}
+	if (digested)
+		rtb_session_find(s, RTB_FOUND_NOTE, -1,
+						 "the check query returns no rows: that digests are equal proves nothing");
+}
+
 /*
  * rtb_session_pilot
  *		The untimed passes at the point, and what they tell.
@@ -655,6 +680,7 @@ rtb_session_pilot(RtbSession *s)
 	compare_arms(p);
 	tell_advanced(p);
 	compare_sequences(p);
+	tell_empty_check(p);
 	suggest_check_query(p);
 	MemoryContextSwitchTo(old);
 }

@@ -257,7 +257,8 @@ static void
 run_arm(RtbSession *s, const RtbPassRequest *rq, RtbArmRun *run, RtbProbe *probe,
 		RtbCounts *counts)
 {
-	rtb_hooks_begin();
+	/* what is noted beside the counts is taken from the discovery */
+	rtb_hooks_begin(rq->kind == RTB_PASS_DISCOVERY);
 	if (rq->locked != NULL)
 		rtb_cleaning_watch(s);
 	rtb_probe_start(probe);
