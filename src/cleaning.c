@@ -237,6 +237,11 @@ rtb_cleaning_announce(RtbSession *s)
 			 errhint("Each pass holds these locks until it is rolled back.")));
 }
 
+/*
+ * A vacuumed table has its old size again, but index pages that VACUUM emptied
+ * cannot be reused while a snapshot from before that is around, as the
+ * caller's is: in a long run indexes grow with every pass.
+ */
 static void
 tell_growth(RtbSession *s)
 {
@@ -253,7 +258,9 @@ tell_growth(RtbSession *s)
 		rtb_session_find(s, RTB_FOUND_NOTE, -1,
 						 "%s grew from " INT64_FORMAT " kB to " INT64_FORMAT " kB with its indexes%s",
 						 rel->label, rel->total_bytes / 1024, now / 1024,
-						 list_member_ptr(s->at->vacuumed, rel) ? "" : ": VACUUM it");
+						 list_member_ptr(s->at->vacuumed, rel)
+						 ? ", which the next VACUUM lets them reuse and REINDEX gives back"
+						 : ": VACUUM it");
 	}
 }
 

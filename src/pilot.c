@@ -344,6 +344,12 @@ note_unstable(RtbPilot *p, int arm)
 	p->unstable[arm] = difference->columns;
 	rtb_session_find(p->s, RTB_FOUND_UNSTABLE, arm, "differs from itself (%s)%s",
 					 difference->text, difference->rounding ? ROUNDING_PHRASE : "");
+	/* better said before the time is spent */
+	if (arm == p->s->options.baseline)
+		ereport(NOTICE,
+				(errmsg("the baseline \"%s\" differs from itself, so no arm can be compared with it",
+						p->s->at->arms[arm]->name),
+				 errdetail("%s", difference->text)));
 }
 
 static void
