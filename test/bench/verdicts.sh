@@ -58,8 +58,8 @@ load_on()
 			trap - EXIT
 			while kill -0 $$ 2>/dev/null; do
 				read -r now _ </proc/uptime
-				end=$((10#${now/./} + RANDOM % 160))
-				while read -r now _ </proc/uptime && ((10#${now/./} < end)); do :; done
+				end=$((10#${now%.*}${now#*.} + RANDOM % 160))
+				while read -r now _ </proc/uptime && ((10#${now%.*}${now#*.} < end)); do :; done
 				[ "${1-}" = steady ] || sleep "0.$((RANDOM % 9 + 1))"
 			done
 		) &
