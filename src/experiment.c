@@ -12,35 +12,18 @@
  */
 #include "postgres.h"
 
-#include "experiment.h"
+#include "experiment_private.h"
 
-#include <math.h>
-
-#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "collector.h"
 #include "facts.h"
 #include "forecast.h"
 #include "judge.h"
-#include "outlook.h"
 #include "probe.h"
-#include "schedule.h"
-#include "session_host.h"
-#include "stats.h"
 #include "unseen.h"
-
-/* no pass gets less than this, however little is left of max_time */
-#define LEAST_PASS_TIMEOUT_MS	1000
-/* for the sessions without which there is no interval, max_time may be exceeded by this */
-#define OVERTIME	1.2
-/* rounds of one session at a point, unless asked for */
-#define MOST_ROUNDS	256
-/* without a limit of time sessions go on to the last look */
-#define NO_LIMIT_NS	(INT64CONST(3600) * 1000000000)
 
 int			rtb_pass_order = RTB_ORDER_MIRRORED;
 
@@ -53,248 +36,10 @@ static const struct config_enum_entry pass_orders[] = {
 /* how long a later session waits for a worker slot */
 #define WAIT_FOR_SLOT_NS	(INT64CONST(2) * 1000000000)
 
-typedef struct Experiment
-{
-	RtbExperiment *e;
-	RtbCollector *collector;
-	RtbSessionSink sink;
-	RtbHost    *keeper;			/* session 1 */
-	RtbHost    *visitor;		/* the running later session, or NULL */
-	pg_prng_state prng;
-	int64		started_ns;
-	int			norder;			/* passes in a round */
-	int		   *order;
-	/* points that the pilot measured */
-	int			npoints;
-	int		   *index;			/* into the run's points */
-	StringInfo *descriptions;
-	RtbPointCost *costs;
-	RtbOutlook	outlook;
-} Experiment;
-
 /* a run is going on in this backend */
 static bool running = false;
 
-/* ---- time ---- */
-
-/* nanoseconds left of max_time; a long time without one */
-static int64
-time_left_ns(const Experiment *x)
-{
-	if (x->e->max_time_ms == 0)
-		return NO_LIMIT_NS;
-	return x->e->max_time_ms * 1000000 - (rtb_clock_ns() - x->started_ns);
-}
-
-static int64
-pass_timeout_ms(const Experiment *x)
-{
-	if (x->e->pass_timeout_ms > 0)
-		return x->e->pass_timeout_ms;
-	if (x->e->max_time_ms == 0)
-		return 0;
-	return Max(time_left_ns(x) / 1000000, LEAST_PASS_TIMEOUT_MS);
-}
-
-/* ---- rounds ---- */
-
-static int64
-point_value(const Experiment *x, int i)
-{
-	return *(int64 *) list_nth(x->e->run->points, i);
-}
-
-/* arms in their order, and the baseline's second pass last */
-static void
-start_order(Experiment *x)
-{
-	int			narms = list_length(x->e->run->arms);
-
-	for (int i = 0; i < narms; i++)
-		x->order[i] = i;
-	x->norder = narms;
-	if (x->e->control)
-		x->order[x->norder++] = RTB_CONTROL;
-}
-
-static void
-warm_up(Experiment *x, RtbHost *host, int session)
-{
-	start_order(x);
-	rtb_host_round(host, pass_timeout_ms(x), RTB_PASS_WARMUP, session, 0,
-				   list_length(x->e->run->arms), x->order);
-}
-
-/*
- * All rounds of one arm, then all of the next: what other harnesses do.  It
- * is here to prove that the proofs have teeth.
- */
-static void
-run_blocks(Experiment *x, RtbHost *host, int session, int first, int last, RtbPassKind kind)
-{
-	for (int i = 0; i < x->norder; i++)
-	{
-		for (int round = first; round <= last; round++)
-		{
-			rtb_progress_round(x->e->progress, round);
-			rtb_host_round(host, pass_timeout_ms(x), round == last ? kind : RTB_PASS_TIMED,
-						   session, round, 1, &x->order[i]);
-		}
-	}
-}
-
-/* rounds first..last at a point; the last of them is of the kind given */
-static void
-run_rounds(Experiment *x, RtbHost *host, int session, int first, int last, RtbPassKind kind)
-{
-	if (rtb_pass_order == RTB_ORDER_BLOCKS)
-	{
-		run_blocks(x, host, session, first, last, kind);
-		return;
-	}
-	for (int round = first; round <= last; round++)
-	{
-		rtb_progress_round(x->e->progress, round);
-		rtb_schedule_order(&x->prng, round, x->norder, x->order);
-		rtb_host_round(host, pass_timeout_ms(x), round == last ? kind : RTB_PASS_TIMED,
-					   session, round, x->norder, x->order);
-	}
-}
-
-/* the widest half-width on the log scale over all arms that are judged */
-static double
-widest(const RtbRun *run, bool one_point, int64 point)
-{
-	double		most = 0;
-	ListCell   *lc;
-
-	foreach(lc, rtb_judge(run))
-	{
-		const RtbResult *r = lfirst(lc);
-
-		if ((one_point && r->point != point) || r->arm == run->baseline ||
-			isnan(r->speedup.estimate))
-			continue;
-		if (isnan(r->speedup.low))
-			return INFINITY;
-		most = Max(most, (log(r->speedup.high) - log(r->speedup.low)) / 2);
-	}
-	return most;
-}
-
-static bool
-narrow_enough(const Experiment *x, bool one_point, int64 point)
-{
-	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "rtbench look",
-											  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(cxt);
-	bool		narrow = widest(x->e->run, one_point, point) <= log1p(x->e->target);
-
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(cxt);
-	return narrow;
-}
-
-/*
- * Rounds of one session at one point, in whole mirror pairs, until the width
- * is reached at a look or the deadline comes.  The last pair is digested.
- */
-static void
-run_rounds_until(Experiment *x, RtbHost *host, int round, int most, bool looks,
-				 int64 deadline_ns, int64 point)
-{
-	while (round < most)
-	{
-		int64		started = rtb_clock_ns();
-		int			n = rtb_pass_order == RTB_ORDER_BLOCKS ? most - round : Min(2, most - round);
-		bool		last = round + n >= most;
-
-		rtb_outlook_rounds(&x->outlook, point, most - round, x->costs[0].round_ns,
-						   deadline_ns - started, time_left_ns(x));
-		start_order(x);
-		/* the pair after this one would come too late, so this one is the last */
-		if (!last && round >= 2 && deadline_ns != 0)
-			last = started + 2 * (x->costs[0].round_ns * 2) > deadline_ns;
-		run_rounds(x, host, 1, round + 1, round + n,
-				   last || (looks && rtb_schedule_is_rounds_look(round + n))
-				   ? RTB_PASS_LAST : RTB_PASS_TIMED);
-		round += n;
-		x->costs[0].round_ns = (rtb_clock_ns() - started) / n;
-		if (last || (looks && rtb_schedule_is_rounds_look(round) && narrow_enough(x, true, point)))
-			return;
-	}
-}
-
-/* ---- one session, point by point ---- */
-
-/* the fixture, and the untimed passes */
-static void
-do_pilot(Experiment *x, bool has_point, int64 point)
-{
-	rtb_progress_point(x->e->progress, RTB_PHASE_FIXTURE, has_point, point, 1);
-	rtb_host_point(x->keeper, rtb_work_document(x->e->scenario, has_point, point));
-	rtb_progress_point(x->e->progress, RTB_PHASE_PILOT, has_point, point, 1);
-	rtb_host_pilot(x->keeper, pass_timeout_ms(x));
-}
-
-/*
- * When a point's rounds must end: its share of the time that is left, the
- * points weighted by their value, since a pass's time grows with it.
- */
-static int64
-point_deadline_ns(const Experiment *x, int index)
-{
-	List	   *points = x->e->run->points;
-	double		total = 0;
-	double		own = 0;
-
-	for (int i = index; i < list_length(points); i++)
-	{
-		double		weight = Max(point_value(x, i), 1);
-
-		total += weight;
-		if (i == index)
-			own = weight;
-	}
-	return rtb_clock_ns() + (int64) (Max(time_left_ns(x), 0) * (total > 0 ? own / total : 1));
-}
-
-static void
-run_point_by_point(Experiment *x)
-{
-	RtbRun	   *run = x->e->run;
-	int			npoints = Max(list_length(run->points), 1);
-	int			most = x->e->rounds > 0 ? x->e->rounds : MOST_ROUNDS;
-
-	rtb_progress_sessions(x->e->progress, 1);
-	for (int i = 0; i < npoints; i++)
-	{
-		bool		has_point = run->points != NIL;
-		int64		point = has_point ? point_value(x, i) : 0;
-		int64		started = rtb_clock_ns();
-
-		if (i > 0 && time_left_ns(x) <= 0)
-		{
-			rtb_forecast_warn_left_out(run->points, i);
-			run->complete = false;
-			return;
-		}
-		do_pilot(x, has_point, point);
-		rtb_outlook_tell_pilot(&x->outlook, point, rtb_clock_ns() - started);
-		rtb_progress_point(x->e->progress, RTB_PHASE_ROUNDS, has_point, point, 1);
-		warm_up(x, x->keeper, 1);
-		x->costs[0].round_ns = 0;
-		rtb_outlook_asked(&x->outlook, i);
-		run_rounds_until(x, x->keeper, 0, most, x->e->rounds == 0,
-						 point_deadline_ns(x, i), point);
-		rtb_host_leave(x->keeper);
-		rtb_collector_mark(x->collector, i + 1);
-		if (i + 1 < npoints)
-			rtb_outlook_tell_point(&x->outlook, point, rtb_clock_ns() - started);
-	}
-}
-
-/* ---- sessions as units ---- */
+/* ---- the pilot ---- */
 
 /* can this point still be measured beside those before it? */
 static bool
@@ -308,28 +53,26 @@ point_fits(const Experiment *x, int64 value, int needed)
 		needed * rtb_schedule_forecast(x->costs, x->npoints, value, true);
 	for (int i = 0; i < x->npoints; i++)
 		need += needed * x->costs[i].round_ns;
-	return need <= time_left_ns(x);
+	return need <= rtb_rounds_time_left_ns(x);
 }
 
 static void
-pilot_point(Experiment *x, int index)
+pilot_point(Experiment *x, int64 value)
 {
-	RtbRun	   *run = x->e->run;
-	bool		has_point = run->points != NIL;
-	int64		value = has_point ? point_value(x, index) : 0;
 	RtbPointCost *cost = &x->costs[x->npoints];
-	int			rounds = x->e->rounds > 0 ? x->e->rounds : 2;
+	int			rounds = x->e->rounds > 0 ? x->e->rounds : RTB_PILOT_ROUNDS;
 	int64		started = rtb_clock_ns();
 
-	do_pilot(x, has_point, value);
+	rtb_rounds_pilot(x, value);
 	cost->value = value;
 	cost->pilot_ns = rtb_clock_ns() - started;
+	/* so that no pass is given up that would take no longer than those before */
+	cost->round_ns = cost->pilot_ns;
+	x->at = cost;
 	started = rtb_clock_ns();
-	start_order(x);
-	run_rounds(x, x->keeper, 1, 1, rounds, x->e->sessions == 1 ? RTB_PASS_LAST : RTB_PASS_LAST_IF_CHEAP);
+	rtb_rounds_run(x, x->keeper, 1, 1, rounds, RTB_PASS_LAST_IF_CHEAP);
 	cost->round_ns = (rtb_clock_ns() - started) / rounds;
-	x->descriptions[x->npoints] = rtb_host_describe(x->keeper);
-	x->index[x->npoints++] = index;
+	x->descriptions[x->npoints++] = rtb_host_describe(x->keeper);
 	rtb_outlook_tell_pilot(&x->outlook, value, cost->pilot_ns + rounds * cost->round_ns);
 }
 
@@ -338,25 +81,26 @@ static void
 run_pilot(Experiment *x, int needed)
 {
 	RtbRun	   *run = x->e->run;
-	int			npoints = Max(list_length(run->points), 1);
 	List	   *left_out = NIL;
 
-	for (int i = 0; i < npoints; i++)
+	for (int i = 0; i < x->nwalk; i++)
 	{
-		if (run->points != NIL && !point_fits(x, point_value(x, i), needed))
-		{
-			left_out = lappend(left_out, list_nth(run->points, i));
-			continue;
-		}
-		pilot_point(x, i);
+		int64		value = rtb_rounds_point(x, i);
+
+		if (point_fits(x, value, needed))
+			pilot_point(x, value);
+		else
+			left_out = lappend(left_out, list_nth(run->points, x->walk[i]));
 	}
 	if (left_out != NIL)
 	{
-		rtb_forecast_warn_left_out(left_out, 0);
+		rtb_forecast_warn_left_out(left_out);
 		run->points = list_difference_ptr(run->points, left_out);
 		run->complete = false;
 	}
 }
+
+/* ---- sessions as units ---- */
 
 /* a fresh backend; false if no worker slot was free for a while */
 static bool
@@ -382,113 +126,110 @@ open_visitor(Experiment *x)
 		if (x->visitor != NULL)
 			return true;
 		if (rtb_clock_ns() - started > WAIT_FOR_SLOT_NS)
-			return false;
+			break;
 		pg_usleep(100000);
 		CHECK_FOR_INTERRUPTS();
 	}
+	return false;
 }
 
 /* a fresh backend visits every point; false if there was none to be had */
 static bool
-run_session(Experiment *x, int session, int rounds, bool last)
+run_session(Experiment *x, int session, int rounds, bool last, RtbPace *seen)
 {
+	bool		has_points = x->e->run->points != NIL;
+	int64		started = rtb_clock_ns();
+	int64		in_rounds = 0;
+
 	if (!open_visitor(x))
+	{
+		ereport(WARNING,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("no background worker slot was free for session %d of the run", session),
+				 errdetail("A run of several sessions needs two at a time."),
+				 errhint("Raise max_worker_processes, or run it when fewer workers are in use.")));
 		return false;
+	}
 	for (int i = 0; i < x->npoints; i++)
 	{
-		bool		has_point = x->e->run->points != NIL;
-
-		rtb_progress_point(x->e->progress, RTB_PHASE_SESSIONS, has_point, x->costs[i].value,
-						   session);
+		x->at = &x->costs[i];
+		rtb_progress_point(x->e->progress, RTB_PHASE_SESSIONS, has_points, x->at->value, session);
 		rtb_host_attach(x->visitor,
-						rtb_work_document(x->e->scenario, has_point, x->costs[i].value),
+						rtb_work_document(x->e->scenario, has_points, x->at->value),
 						x->descriptions[i]);
-		warm_up(x, x->visitor, session);
-		start_order(x);
-		run_rounds(x, x->visitor, session, 1, rounds, last ? RTB_PASS_LAST : RTB_PASS_LAST_IF_CHEAP);
+		rtb_rounds_warm_up(x, x->visitor, session);
+		in_rounds -= rtb_clock_ns();
+		rtb_rounds_run(x, x->visitor, session, 1, rounds,
+					   last ? RTB_PASS_LAST : RTB_PASS_LAST_IF_CHEAP);
+		in_rounds += rtb_clock_ns();
 		rtb_host_leave(x->visitor);
 	}
 	rtb_host_close(x->visitor);
 	x->visitor = NULL;
+	*seen = (RtbPace) {rtb_clock_ns() - started - in_rounds, in_rounds / rounds};
 	return true;
 }
 
-/* returns how many sessions there are then, session 1 among them */
+/* timed rounds at each point of the next session */
+static int
+next_rounds(const Experiment *x, const RtbPace *pace, int done, int first, int64 begun_ns)
+{
+	int64		left = rtb_rounds_time_left_ns(x);
+	int64		in_all = left + rtb_clock_ns() - begun_ns;
+
+	if (x->e->rounds > 0)
+		return x->e->rounds;
+	/* as many as all sessions could have, and the wanted ones still can */
+	return Min(rtb_schedule_rounds(in_all, Max(first - 1, done), pace),
+			   rtb_schedule_rounds(left, Max(first - done, 1), pace));
+}
+
+/*
+ * Sessions 2 and on: as many as were asked for, or until the intervals are
+ * narrow at a look; and as max_time allows, which those needed for the first
+ * interval may exceed.  Returns how many there are then, the pilot included.
+ *
+ * The price of a session follows what is seen, by half each time, since the
+ * machine's speed changes while a run goes on: a session that would end too
+ * late is not begun, and each gets as many rounds as leave time for the
+ * sessions that are still wanted.
+ */
 static int
 run_sessions(Experiment *x, const RtbPlan *plan, int needed)
 {
-	int64		round_ns = rtb_schedule_session_ns(x->costs, x->npoints, 1) / 3;
-	int			first = Min(plan->sessions, Max(needed, RTB_SESSIONS_FIRST));
+	bool		asked_for = x->e->sessions > 0;
+	int			most = asked_for ? plan->sessions : RTB_SESSIONS_MOST;
+	int			first = asked_for ? plan->sessions
+		: Min(plan->sessions, Max(needed, RTB_SESSIONS_FIRST));
+	RtbPace		pace = rtb_schedule_pace(x->costs, x->npoints);
+	int64		begun_ns = rtb_clock_ns();
 	int			done = 1;
 
-	while (done < plan->sessions)
+	while (done < most)
 	{
-		int64		started = rtb_clock_ns();
-		int64		left = time_left_ns(x);
-		int			pairs = rtb_schedule_pairs(left, Max(first - done, 1), round_ns);
-		int			rounds = x->e->rounds > 0 ? x->e->rounds : x->e->sessions > 0 ? 2 : 2 * pairs;
-		int64		cost = round_ns * (1 + rounds);
+		int64		left = rtb_rounds_time_left_ns(x);
+		int			rounds = next_rounds(x, &pace, done, first, begun_ns);
+		int64		cost = rtb_schedule_session_ns(&pace, rounds);
+		int64		limit = done < needed ? rtb_rounds_overtime_ns(x) : left;
+		bool		look = !asked_for && rtb_schedule_is_look(done + 1, needed);
+		RtbPace		seen;
 		int			in_all;
-		bool		look;
 
-		if (x->e->sessions == 0 && left < cost &&
-			(done >= needed ||
-			 left + x->e->max_time_ms * 1000000 * (OVERTIME - 1) < cost))
+		if (limit < cost)
 			break;
-		in_all = rtb_outlook_sessions(&x->outlook, x->costs, x->npoints, done, plan->sessions,
-									  rounds, cost, x->e->sessions > 0 ? PG_INT64_MAX
-									  : Max(left, (needed - done) * cost));
-		look = x->e->sessions == 0 && rtb_schedule_is_look(done + 1, needed);
-		if (!run_session(x, done + 1, rounds,
-						 look || done + 1 == plan->sessions || left < 3 * cost))
-		{
-			ereport(WARNING,
-					(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-					 errmsg("no background worker slot was free for session %d of the run", done + 1),
-					 errdetail("A run of several sessions needs two at a time."),
-					 errhint("Raise max_worker_processes, or run it when fewer workers are in use.")));
+		in_all = rtb_outlook_sessions(&x->outlook, x->costs, x->npoints, done, most, rounds,
+									  cost, limit);
+		if (!run_session(x, done + 1, rounds, look || done + 1 == most || left < 2 * cost, &seen))
 			break;
-		}
 		done++;
-		round_ns = (rtb_clock_ns() - started) / (1 + rounds);
+		pace.start_ns = done == 2 ? seen.start_ns : (pace.start_ns + seen.start_ns) / 2;
+		pace.round_ns = done == 2 ? seen.round_ns : (pace.round_ns + seen.round_ns) / 2;
 		rtb_collector_mark(x->collector, x->npoints);
 		rtb_outlook_tell_session(&x->outlook, done, in_all);
-		if (look && narrow_enough(x, false, 0))
+		if (look && rtb_rounds_narrow(x))
 			break;
 	}
-	if (done > 1)
-		x->e->run->scope = psprintf("%d sessions", done);
 	return done;
-}
-
-/* sessions don't fit: the rounds of the pilot's session are the units */
-static void
-run_rounds_instead(Experiment *x)
-{
-	double		total = 0;
-	int64		left = Max(time_left_ns(x), 0);
-	int64		needed_ns;
-
-	for (int i = 0; i < x->npoints; i++)
-		total += x->costs[i].round_ns;
-	needed_ns = (int64) (total * rtb_judge_needed(RTB_ALPHA));
-	left = Max(left, needed_ns);
-	rtb_progress_sessions(x->e->progress, 1);
-	for (int i = 0; i < x->npoints; i++)
-	{
-		bool		has_point = x->e->run->points != NIL;
-		int64		share = (int64) (left * (x->costs[i].round_ns / total));
-		int64		started = rtb_clock_ns();
-
-		rtb_progress_point(x->e->progress, RTB_PHASE_ROUNDS, has_point, x->costs[i].value, 1);
-		rtb_outlook_shares(&x->outlook, x->costs, x->npoints, i, MOST_ROUNDS - 2, left / total);
-		rtb_host_enter(x->keeper, i);
-		x->costs[0].round_ns = x->costs[i].round_ns;
-		run_rounds_until(x, x->keeper, 2, MOST_ROUNDS, true, rtb_clock_ns() + share, x->costs[i].value);
-		rtb_collector_mark(x->collector, i + 1);
-		if (i + 1 < x->npoints)
-			rtb_outlook_tell_point(&x->outlook, x->costs[i].value, rtb_clock_ns() - started);
-	}
 }
 
 static void
@@ -502,30 +243,56 @@ leave_points(Experiment *x)
 	}
 }
 
+/* what will be done after the pilot */
+static RtbPlan
+make_plan(const Experiment *x, int needed, int needed_plain)
+{
+	RtbPlan		plan = rtb_schedule_plan(x->costs, x->npoints, rtb_rounds_time_left_ns(x),
+										 needed, needed_plain);
+
+	if (list_length(x->e->run->arms) < 2)
+		plan.sessions = Min(plan.sessions, needed);
+	if (x->e->sessions == 1 && plan.sessions > 1)
+		plan = (RtbPlan) {1, rtb_schedule_one_session(x->costs, x->npoints,
+													  rtb_rounds_time_left_ns(x), needed), true};
+	else if (x->e->sessions > 1)
+	{
+		RtbPace		pace = rtb_schedule_pace(x->costs, x->npoints);
+
+		plan.sessions = x->e->sessions;
+		plan.rounds = x->e->rounds > 0 ? x->e->rounds
+			: rtb_schedule_rounds(rtb_rounds_time_left_ns(x), plan.sessions - 1, &pace);
+		plan.corrected = plan.sessions >= needed;
+	}
+	return plan;
+}
+
 static void
 run_all_points(Experiment *x)
 {
-	RtbRun	   *run = x->e->run;
-	int			plain = rtb_judge_needed(RTB_ALPHA);
-	int			corrected;
-	int			sessions = 1;
+	int			needed_plain = rtb_judge_needed(RTB_ALPHA);
+	int			needed;
 	RtbPlan		plan;
+	RtbBudget	budget = {x->costs, 0, x->e->max_time_ms, 0, x->e->sessions > 0};
+	int			done = 1;
 
-	run_pilot(x, plain);
-	corrected = rtb_judge_needed(rtb_judge_alpha(run));
-	plan = rtb_schedule_plan(x->costs, x->npoints, time_left_ns(x), corrected, plain);
-	if (x->e->sessions > 0)
-	{
-		plan.sessions = x->e->sessions;
-		plan.pairs = 1;
-		plan.corrected = true;
-	}
-	rtb_forecast_announce(run, &plan, x->costs, x->npoints, corrected,
-						  x->e->max_time_ms, time_left_ns(x), x->e->sessions > 0);
+	run_pilot(x, needed_plain);
+	needed = rtb_judge_needed(rtb_judge_alpha(x->e->run));
+	plan = make_plan(x, needed, needed_plain);
+	budget.ncosts = x->npoints;
+	budget.left_ns = rtb_rounds_time_left_ns(x);
+	rtb_forecast_announce(x->e->run, &plan, &budget);
 	if (plan.sessions > 1)
-		sessions = run_sessions(x, &plan, plan.corrected ? corrected : plain);
-	if (sessions == 1 && x->e->sessions == 0)
-		run_rounds_instead(x);
+		done = run_sessions(x, &plan, plan.corrected ? needed : needed_plain);
+	if (x->e->sessions > done)
+		rtb_forecast_warn_fewer_sessions(done, x->e->sessions);
+	/* too few sessions for an interval */
+	if (x->e->sessions <= 1 && done < needed_plain)
+		rtb_rounds_in_turn(x);
+	else
+		rtb_rounds_close(x);
+	if (done > 1)
+		x->e->run->scope = psprintf("%d sessions", done);
 	leave_points(x);
 }
 
@@ -589,20 +356,38 @@ end_early(Experiment *x, MemoryContext cxt)
 	ReThrowError(edata);
 }
 
+/* indexes of the run's points, upwards: the small ones tell what the others cost */
+static void
+plan_walk(Experiment *x)
+{
+	List	   *points = x->e->run->points;
+
+	x->nwalk = Max(list_length(points), 1);
+	x->walk = palloc0(sizeof(int) * x->nwalk);
+	for (int i = 1; i < list_length(points); i++)
+	{
+		int64		value = *(int64 *) list_nth(points, i);
+		int			k = i;
+
+		for (; k > 0 && rtb_rounds_point(x, k - 1) > value; k--)
+			x->walk[k] = x->walk[k - 1];
+		x->walk[k] = i;
+	}
+}
+
 static Experiment *
 prepare(RtbExperiment *e)
 {
 	Experiment *x = palloc0(sizeof(Experiment));
-	int			npoints = Max(list_length(e->run->points), 1);
 
 	x->e = e;
+	plan_walk(x);
 	x->collector = rtb_collector_create(e->run, e->progress, &x->sink);
 	x->outlook.e = e;
 	x->outlook.collector = x->collector;
 	x->order = palloc0(sizeof(int) * (list_length(e->run->arms) + 1));
-	x->index = palloc0(sizeof(int) * npoints);
-	x->descriptions = palloc0(sizeof(StringInfo) * npoints);
-	x->costs = palloc0(sizeof(RtbPointCost) * npoints);
+	x->descriptions = palloc0(sizeof(StringInfo) * x->nwalk);
+	x->costs = palloc0(sizeof(RtbPointCost) * x->nwalk);
 	x->started_ns = rtb_clock_ns();
 	pg_prng_seed(&x->prng, (uint64) e->run->seed);
 	e->run->complete = true;
@@ -648,8 +433,8 @@ rtb_experiment_run(RtbExperiment *e)
 	{
 		x->keeper = rtb_host_open(&e->options, &x->sink);
 		e->run->machine = rtb_facts_machine(rtb_host_empty_price(x->keeper));
-		if (!e->options.own_transactions || (e->rounds > 0 && e->sessions == 0))
-			run_point_by_point(x);
+		if (!e->options.own_transactions || (e->rounds > 0 && e->sessions <= 1))
+			rtb_rounds_point_by_point(x);
 		else
 			run_all_points(x);
 		rtb_host_close(x->keeper);

@@ -1,6 +1,6 @@
 /*
  * forecast.h
- *	  The budget, said before it is spent.
+ *	  The budget, said before it is spent, and what did not fit in it.
  */
 #ifndef RTB_FORECAST_H
 #define RTB_FORECAST_H
@@ -10,9 +10,20 @@
 #include "ledger.h"
 #include "schedule.h"
 
-extern void rtb_forecast_warn_left_out(List *points, int first);
-extern void rtb_forecast_announce(const RtbRun *run, const RtbPlan *plan,
-								  const RtbPointCost *costs, int ncosts, int needed_corrected,
-								  int64 max_time_ms, int64 left_ns, bool asked_for);
+/* what is known after the pilot */
+typedef struct RtbBudget
+{
+	const RtbPointCost *costs;
+	int			ncosts;
+	int64		max_time_ms;	/* 0: no limit */
+	int64		left_ns;		/* of it */
+	bool		asked_for;		/* the number of sessions was given */
+} RtbBudget;
+
+extern void rtb_forecast_warn_left_out(List *points);
+extern void rtb_forecast_warn_given_up(const RtbRun *run, List *points);
+extern void rtb_forecast_warn_fewer_rounds(const RtbRun *run, int64 point, int done, int wanted);
+extern void rtb_forecast_warn_fewer_sessions(int done, int wanted);
+extern void rtb_forecast_announce(const RtbRun *run, const RtbPlan *plan, const RtbBudget *budget);
 
 #endif							/* RTB_FORECAST_H */

@@ -49,53 +49,51 @@ rtb_outlook_sessions(RtbOutlook *o, const RtbPointCost *costs, int ncosts, int d
 
 /*
  * rtb_outlook_asked
- *		At the points after this one there will be the rounds that were asked
- *		for, or nobody knows how many.
+ *		At the points after this one, by their indexes in the run's list, there
+ *		will be the rounds that were asked for, or nobody knows how many.
  */
 void
-rtb_outlook_asked(RtbOutlook *o, int index)
+rtb_outlook_asked(RtbOutlook *o, const int *later, int nlater)
 {
-	List	   *points = o->e->run->points;
-
 	o->later_passes = 0;
-	o->later_ns = RTB_UNKNOWN;
-	for (int i = index + 1; i < list_length(points); i++)
+	for (int i = 0; i < nlater; i++)
 	{
+		int64		point = *(int64 *) list_nth(o->e->run->points, later[i]);
+
 		if (o->e->rounds == 0)
 		{
 			o->later_passes = RTB_UNKNOWN;
 			return;
 		}
-		o->later_passes += expected(o, *(int64 *) list_nth(points, i), PILOT_PASSES + WARM_UPS,
-									o->e->rounds);
+		o->later_passes += expected(o, point, PILOT_PASSES + WARM_UPS, o->e->rounds);
 	}
 }
 
 /*
- * rtb_outlook_shares
- *		At the points after this one there will be so many rounds, or the most
- *		that there can be.
+ * rtb_outlook_turns
+ *		At every point there will be so many more rounds, unless the interval is
+ *		narrow enough before.
  */
 void
-rtb_outlook_shares(RtbOutlook *o, const RtbPointCost *costs, int ncosts, int index, int most,
-				   double left_rounds)
+rtb_outlook_turns(const RtbOutlook *o, const RtbPointCost *costs, int ncosts, int rounds)
 {
-	int			rounds = (int) Min(left_rounds, most);
+	int64		passes = 0;
+	int64		ns = 0;
 
-	o->later_passes = o->later_ns = 0;
-	for (int i = index + 1; i < ncosts; i++)
+	for (int i = 0; i < ncosts; i++)
 	{
-		o->later_passes += expected(o, costs[i].value, 0, rounds);
-		o->later_ns += rounds * costs[i].round_ns;
+		passes += expected(o, costs[i].value, 0, rounds);
+		ns += rounds * costs[i].round_ns;
 	}
+	rtb_progress_expect(o->e->progress, passes, ns);
 }
 
 /*
  * rtb_outlook_rounds
  *		At the running point there will be rounds, at most so many and as many
  *		as fit before its deadline, but never less than a pair.  round_ns is 0
- *		before the first one.  What follows at later points costs the same
- *		unless it is known; left_ns is what is left of max_time.
+ *		before the first one.  What follows at later points is taken to cost the
+ *		same; left_ns is what is left of max_time.
  */
 void
 rtb_outlook_rounds(RtbOutlook *o, int64 point, int rounds, int64 round_ns,
@@ -111,11 +109,10 @@ rtb_outlook_rounds(RtbOutlook *o, int64 point, int rounds, int64 round_ns,
 	{
 		passes = rounds * passes_of_round + o->later_passes;
 		if (round_ns > 0)
-			ns = o->later_ns != RTB_UNKNOWN ? rounds * round_ns + o->later_ns
-				: passes * round_ns / passes_of_round;
+			ns = passes * round_ns / passes_of_round;
 	}
 	/* point by point all the time is spent that there is, and no more */
-	if (o->later_ns == RTB_UNKNOWN && o->e->max_time_ms > 0)
+	if (o->e->max_time_ms > 0)
 		ns = Max(ns == RTB_UNKNOWN ? left_ns : Min(ns, left_ns), 0);
 	rtb_progress_expect(o->e->progress, passes, ns);
 }

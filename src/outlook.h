@@ -15,16 +15,15 @@ typedef struct RtbOutlook
 {
 	const RtbExperiment *e;
 	const RtbCollector *collector;	/* knows which arms failed */
-	/* at the points after the running one, where rounds are the units */
-	int64		later_passes;	/* RTB_UNKNOWN */
-	int64		later_ns;		/* RTB_UNKNOWN: not planned for themselves */
+	/* at the points after the running one, point by point; or RTB_UNKNOWN */
+	int64		later_passes;
 } RtbOutlook;
 
 extern int	rtb_outlook_sessions(RtbOutlook *o, const RtbPointCost *costs, int ncosts, int done,
 								 int most, int rounds, int64 session_ns, int64 limit_ns);
-extern void rtb_outlook_asked(RtbOutlook *o, int index);
-extern void rtb_outlook_shares(RtbOutlook *o, const RtbPointCost *costs, int ncosts, int index,
-							   int most, double left_rounds);
+extern void rtb_outlook_asked(RtbOutlook *o, const int *later, int nlater);
+extern void rtb_outlook_turns(const RtbOutlook *o, const RtbPointCost *costs, int ncosts,
+							  int rounds);
 extern void rtb_outlook_rounds(RtbOutlook *o, int64 point, int rounds, int64 round_ns,
 							   int64 until_deadline_ns, int64 left_ns);
 

@@ -10,9 +10,10 @@
 
 #include <math.h>
 
-/* then the time is spent on pairs up to this, then on sessions up to that */
+/* then the time is spent on pairs up to this, then on more sessions */
 #define PAIRS_MOST		4
-#define SESSIONS_MOST	48
+/* rounds at one point before the next point's turn */
+#define VISIT_MOST		8
 /* start and end of a worker beside its passes */
 #define SESSION_START_NS	INT64CONST(10000000)
 /* cost grows with the point's value by this power at most, as far as is foreseen */
@@ -47,6 +48,9 @@ rtb_schedule_order(pg_prng_state *prng, int round, int norder, int *order)
 	}
 }
 
+static const int session_looks[] = {12, 16, 20, 24, 32, 48};
+static const int rounds_looks[] = {20, 24, 32, 40, 48, 64, 80, 96, 128, 192, 256};
+
 /*
  * rtb_schedule_is_look
  *		Is the width looked at after so many sessions?  needed is the smallest
@@ -55,13 +59,11 @@ rtb_schedule_order(pg_prng_state *prng, int round, int norder, int *order)
 bool
 rtb_schedule_is_look(int sessions, int needed)
 {
-	static const int looks[] = {12, 16, 20, 24, 32, 48};
-
 	if (sessions == needed)
 		return true;
-	for (int i = 0; i < lengthof(looks); i++)
+	for (int i = 0; i < lengthof(session_looks); i++)
 	{
-		if (sessions == looks[i] && sessions > needed)
+		if (sessions == session_looks[i] && sessions > needed)
 			return true;
 	}
 	return false;
@@ -74,14 +76,32 @@ rtb_schedule_is_look(int sessions, int needed)
 bool
 rtb_schedule_is_rounds_look(int rounds)
 {
-	static const int looks[] = {20, 24, 32, 40, 48, 64, 80, 96, 128, 192, 256};
-
-	for (int i = 0; i < lengthof(looks); i++)
+	for (int i = 0; i < lengthof(rounds_looks); i++)
 	{
-		if (rounds == looks[i])
+		if (rounds == rounds_looks[i])
 			return true;
 	}
 	return false;
+}
+
+/*
+ * rtb_schedule_visit
+ *		How many rounds more a point gets at a visit, where points are visited
+ *		in turn and so many at each of them fit in the time: whole mirror pairs,
+ *		up to the next look and not many at once.  What is needed for an interval
+ *		it gets at once, and whether it fits or not.  0: no more.
+ */
+int
+rtb_schedule_visit(int done, int needed, int fit)
+{
+	if (done < needed)
+		return (needed - done + 1) / 2 * 2;
+	for (int i = 0; i < lengthof(rounds_looks); i++)
+	{
+		if (rounds_looks[i] > done)
+			return Min(Min(fit, VISIT_MOST), rounds_looks[i] - done) / 2 * 2;
+	}
+	return 0;
 }
 
 /*
@@ -115,33 +135,58 @@ rtb_schedule_forecast(const RtbPointCost *costs, int ncosts, int64 value, bool o
 }
 
 /*
- * rtb_schedule_session_ns
- *		What a session costs: one untimed round and the pairs at each point.
+ * rtb_schedule_pace
+ *		What sessions will cost, as far as the pilot tells.
  */
-int64
-rtb_schedule_session_ns(const RtbPointCost *costs, int ncosts, int pairs)
+RtbPace
+rtb_schedule_pace(const RtbPointCost *costs, int ncosts)
 {
-	int64		ns = SESSION_START_NS;
+	RtbPace		pace = {SESSION_START_NS, 0};
 
 	for (int i = 0; i < ncosts; i++)
-		ns += costs[i].round_ns * (1 + 2 * pairs);
-	return ns;
+		pace.round_ns += costs[i].round_ns;
+	pace.start_ns += pace.round_ns;
+	return pace;
 }
 
 /*
- * rtb_schedule_pairs
- *		Mirror pairs that each of the sessions still wanted can have, from 1 to
- *		the most; round_ns: one round at every point.
+ * rtb_schedule_session_ns
+ *		Cost of a session of so many timed rounds.
+ */
+int64
+rtb_schedule_session_ns(const RtbPace *pace, int rounds)
+{
+	return pace->start_ns + rounds * pace->round_ns;
+}
+
+/*
+ * rtb_schedule_rounds
+ *		Timed rounds that each of so many sessions can have in this time: one to
+ *		four mirror pairs.
  */
 int
-rtb_schedule_pairs(int64 left_ns, int sessions_left, int64 round_ns)
+rtb_schedule_rounds(int64 ns, int sessions, const RtbPace *pace)
 {
-	int64		rounds;
+	int64		pairs;
 
-	if (sessions_left <= 0 || round_ns <= 0)
-		return PAIRS_MOST;
-	rounds = left_ns / sessions_left / round_ns;
-	return (int) Min(Max((rounds - 1) / 2, 1), PAIRS_MOST);
+	if (sessions <= 0 || pace->round_ns <= 0)
+		return 2 * PAIRS_MOST;
+	pairs = (ns / sessions - pace->start_ns) / pace->round_ns / 2;
+	return 2 * (int) Min(Max(pairs, 1), PAIRS_MOST);
+}
+
+/*
+ * rtb_schedule_one_session
+ *		Rounds of one session at every point: those needed for an interval in any
+ *		case, and as many more whole pairs as fit after the pilot.
+ */
+int
+rtb_schedule_one_session(const RtbPointCost *costs, int ncosts, int64 left_ns, int needed)
+{
+	int64		round_ns = rtb_schedule_pace(costs, ncosts).round_ns;
+	int64		rounds = RTB_PILOT_ROUNDS + Max(left_ns, 0) / Max(round_ns, 1) / 2 * 2;
+
+	return (int) Min(Max(rounds, (needed + 1) / 2 * 2), RTB_ROUNDS_MOST);
 }
 
 /*
@@ -156,23 +201,23 @@ RtbPlan
 rtb_schedule_plan(const RtbPointCost *costs, int ncosts, int64 left_ns, int needed_corrected,
 				  int needed_plain)
 {
-	RtbPlan		plan = {1, 1, true};
+	RtbPlan		plan = {1, RTB_PILOT_ROUNDS, true};
+	RtbPace		pace = rtb_schedule_pace(costs, ncosts);
 	int64		first = Max(needed_corrected, RTB_SESSIONS_FIRST);
-	int64		fit = 1 + left_ns / rtb_schedule_session_ns(costs, ncosts, 1);
+	int64		fit = 1 + Max(left_ns, 0) / rtb_schedule_session_ns(&pace, plan.rounds);
 
 	if (fit < needed_plain)
 	{
-		plan.corrected = false;
+		plan.rounds = rtb_schedule_one_session(costs, ncosts, left_ns, needed_plain);
+		plan.corrected = plan.rounds >= needed_corrected;
 		return plan;
 	}
 	plan.corrected = fit >= needed_corrected;
 	plan.sessions = (int) Min(fit, first);
 	if (fit <= first)
 		return plan;
-	while (plan.pairs < PAIRS_MOST &&
-		   1 + left_ns / rtb_schedule_session_ns(costs, ncosts, plan.pairs + 1) >= first)
-		plan.pairs++;
-	fit = 1 + left_ns / rtb_schedule_session_ns(costs, ncosts, plan.pairs);
-	plan.sessions = (int) Min(fit, SESSIONS_MOST);
+	plan.rounds = rtb_schedule_rounds(left_ns, first - 1, &pace);
+	fit = 1 + left_ns / rtb_schedule_session_ns(&pace, plan.rounds);
+	plan.sessions = (int) Min(fit, RTB_SESSIONS_MOST);
 	return plan;
 }

@@ -387,7 +387,8 @@ settle_kind(const RtbSession *s, RtbPassKind asked)
  *
  * In the last round what the arms leave is digested after the clock stopped.
  * Digesting rows that they return would be timed, so where these count every
- * arm has an untimed pass for it after that round.
+ * arm has an untimed pass for it after that round.  Such closing passes can
+ * also be asked for, where it was not known which round is the last.
  */
 void
 rtb_session_round(RtbSession *s, RtbPassKind asked, int session, int round, int norder,
@@ -408,7 +409,8 @@ rtb_session_round(RtbSession *s, RtbPassKind asked, int session, int round, int 
 		if (kind == RTB_PASS_WARMUP)
 			rtb_session_warm_up(s, session, rq.arm);
 		else
-			emit_round_pass(s, &rq, last && !s->at->check_returned);
+			emit_round_pass(s, &rq, kind == RTB_PASS_CLOSING ||
+							(last && !s->at->check_returned));
 	}
 	for (int i = 0; last && s->at->check_returned && i < norder; i++)
 	{

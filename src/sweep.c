@@ -279,7 +279,9 @@ read_options(FunctionCallInfo fcinfo, int first, RtbExperiment *e)
 	e->options.rounds = planned_rounds(e);
 	e->target = fraction_arg(fcinfo, first + ARG_TARGET, "target",
 							 "0.02 means: stop when intervals are within 2 %.");
-	e->control = PG_ARGISNULL(first + ARG_CONTROL) || PG_GETARG_BOOL(first + ARG_CONTROL);
+	/* an arm alone has no speedup that the control could forbid */
+	e->control = list_length(run->arms) > 1 &&
+		(PG_ARGISNULL(first + ARG_CONTROL) || PG_GETARG_BOOL(first + ARG_CONTROL));
 	e->max_time_ms = duration_arg(fcinfo, first + ARG_MAX_TIME, "max_time");
 	e->options.budget_ms = e->max_time_ms;
 	run->max_time_us = e->max_time_ms > 0 ? e->max_time_ms * 1000 : RTB_UNKNOWN;

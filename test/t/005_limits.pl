@@ -2,7 +2,8 @@
 
 use strict;
 use warnings;
-use lib 't';
+use FindBin;
+use lib $FindBin::Bin;
 use RtbTest;
 use Test::More;
 
