@@ -24,7 +24,8 @@
  * All this is in the way of every statement measured, so nothing is allocated
  * there, looked up in the catalogs or timed.  A statement drives all else out of
  * the processor's first caches, so what costs is not so much what is done as how
- * many lines of memory, code included, it takes: what is rare stands apart.
+ * many lines of memory, code included, it takes: what is rare stands apart, and
+ * pg_attribute_hot puts what runs for every statement, in whatever file, side by side.
  *
  * Memory: frames beyond the first few are in TopMemoryContext, and grow only to the
  * deepest nesting.
@@ -324,7 +325,7 @@ is_driver(const PlannedStmt *stmt)
  * An executor is about to be started.  Returns true if it may run more than
  * once: then rtb_counting_keep() is to be called after the start.
  */
-bool
+pg_attribute_hot bool
 rtb_counting_start(const QueryDesc *query, bool driving)
 {
 	const PlannedStmt *stmt = query->plannedstmt;
@@ -413,7 +414,7 @@ run_again(const QueryDesc *query)
  * so that rtb_counting_finish() will show the end of its run; if not, take the
  * mark and call rtb_counting_ran() after the run.
  */
-bool
+pg_attribute_hot bool
 rtb_counting_run(const QueryDesc *query)
 {
 	if (unlikely(!hot.prepared || hot.frames[hot.nframes].query != query) &&
@@ -446,7 +447,7 @@ rtb_counting_ran(RtbMark mark, const QueryDesc *query)
  * An executor is about to be finished: if it has run for the only time, that run
  * has ended just hot.
  */
-void
+pg_attribute_hot void
 rtb_counting_finish(const QueryDesc *query)
 {
 	const Frame *frame = top_frame();

@@ -64,7 +64,7 @@ next_ExecutorStart(QueryDesc *query, int eflags)
 		standard_ExecutorStart(query, eflags);
 }
 
-static void
+static pg_attribute_hot void
 rtb_ExecutorStart(QueryDesc *query, int eflags)
 {
 	bool		runs = counting && (eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0;
@@ -98,7 +98,7 @@ run_and_return(RTB_EXECUTOR_RUN_PARAMS)
 	rtb_counting_ran(mark, query);
 }
 
-static void
+static pg_attribute_hot void
 rtb_ExecutorRun(RTB_EXECUTOR_RUN_PARAMS)
 {
 	if (counting && !rtb_counting_run(query))
@@ -132,7 +132,7 @@ finish_and_return(QueryDesc *query)
 	rtb_counting_finished(mark);
 }
 
-static void
+static pg_attribute_hot void
 rtb_ExecutorFinish(QueryDesc *query)
 {
 	if (counting)

@@ -224,7 +224,7 @@ find_shape(RtbKind kind, const PlannedStmt *stmt)
  * valid until rtb_shapes_reset().  Reads the catalogs on first sight only, when
  * it can throw what that can throw.
  */
-RtbShape *
+pg_attribute_hot RtbShape *
 rtb_shape_of_plan(RtbKind kind, const PlannedStmt *stmt)
 {
 	const KnownPlan *plan = *known_place(stmt);

@@ -534,7 +534,7 @@ run_batch(SpiArm *arm, SpiStep *step, SPITupleTable *batch, uint64 n)
 	}
 }
 
-static void
+static pg_attribute_hot void
 run_driver(SpiArm *arm, SpiStep *step, const RtbRow *outer)
 {
 	RtbArmRun  *run = arm->run;
