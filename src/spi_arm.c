@@ -351,9 +351,11 @@ static inline void
 message_ends(void)
 {
 	/* the message itself may have changed the setting */
-	if (limit_armed)
+	if (unlikely(limit_armed))
+	{
 		disable_timeout(STATEMENT_TIMEOUT, false);
-	limit_armed = false;
+		limit_armed = false;
+	}
 }
 
 /* how often a step's plan was generic so far; -1 of a step without a plan of its own */
