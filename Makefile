@@ -7,7 +7,8 @@ EXTENSION = rtbench
 DATA = $(sort $(wildcard rtbench--*.sql))
 REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
 
-PG_CFLAGS = -Wall -Wextra -Werror -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
+# Without -fno-plt each of the server's functions is reached by a detour, which makes counting a statement dearer by a quarter.
+PG_CFLAGS = -fno-plt -Wall -Wextra -Werror -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
 
 PG_CONFIG ?= pg_config
 PGXS := $(wildcard $(shell $(PG_CONFIG) --pgxs 2>/dev/null))

@@ -173,7 +173,12 @@ CREATE POLICY change_own ON rtbench.arm_definitions
 				   WHERE d.id = scenario AND d.owner = quote_ident(current_user)::regrole));
 
 GRANT USAGE ON SCHEMA rtbench TO PUBLIC;
-GRANT SELECT, INSERT, UPDATE, DELETE ON rtbench.scenario_definitions, rtbench.arm_definitions TO PUBLIC;
+-- ids are always the next ones: nobody can take one that is to be another's
+GRANT SELECT, DELETE,
+	INSERT (owner, builtin, name, description, setup, check_query, swept, points, parameters),
+	UPDATE (owner, builtin, name, description, setup, check_query, swept, points, parameters)
+	ON rtbench.scenario_definitions TO PUBLIC;
+GRANT SELECT, INSERT, UPDATE, DELETE ON rtbench.arm_definitions TO PUBLIC;
 
 -- A dump keeps what roles defined; the built-in ones come with the extension.
 -- What a dropped role left stays behind: it has a number for an owner, which
@@ -501,12 +506,200 @@ LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
 COMMENT ON FUNCTION rtbench.step_result(bigint) IS
 'Per arm and step, from one untimed pass: the first execution beside the median of the others, and executions under custom plans beside those under the generic one. Without an id, of your own last run.';
 
+CREATE FUNCTION rtbench.scaling(run bigint DEFAULT NULL)
+RETURNS TABLE (
+	run bigint,
+	arm text,
+	points int,
+	us numeric,
+	us_low numeric,
+	us_high numeric,
+	per text,
+	fixed_ms numeric,
+	fixed_low numeric,
+	fixed_high numeric,
+	flatness text,
+	doubling numeric,
+	exponent numeric,
+	exponent_low numeric,
+	exponent_high numeric,
+	speedup_growth numeric,
+	speedup_growth_low numeric,
+	speedup_growth_high numeric,
+	level numeric,
+	units text,
+	word text,
+	notes text
+)
+AS 'MODULE_PATHNAME', 'rtb_sql_scaling'
+LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 6;
+COMMENT ON FUNCTION rtbench.scaling(bigint) IS
+'How each arm''s time grows over the points of a run. us: microseconds of one more statement, free of fixed cost; of one more unit of the swept parameter where statements do not vary (per says which). fixed_ms: what is left of no work at all. flatness: time per statement (or unit) at the largest point over that at the smallest, over how many times as large a point. doubling: T(2n)/T(n). exponent: of the time over the point, 1 is in proportion. speedup_growth: exponent of the speedup over the point, 0 is a speedup that stays. word: flat per statement (or unit); fixed cost dominates: twice the work costs 1.6 times as much at most; grows with size: 2.5 times as much at least, and the notes say what to look at; NULL where the interval is too wide to say. Without an id, of your own last run.';
+
 CREATE VIEW rtbench.last AS
 SELECT point, arm, statements, median_ms, us_per_statement, buffers, speedup,
 	   speedup_low AS low, speedup_high AS high, verdict
 FROM rtbench.result();
 COMMENT ON VIEW rtbench.last IS
 'The verdicts of your own last run, as sweep() and compare() return them.';
+
+CREATE FUNCTION rtbench.project(round_trip_ms float8[], run bigint DEFAULT NULL)
+RETURNS TABLE (
+	run bigint,
+	round_trip_ms float8,
+	point bigint,
+	arm text,
+	round_trips bigint,
+	floor_ms numeric,
+	ms numeric,
+	speedup numeric,
+	factor numeric,
+	basis text,
+	remark text
+)
+AS 'MODULE_PATHNAME', 'rtb_sql_project'
+LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
+COMMENT ON FUNCTION rtbench.project(float8[], bigint) IS
+'Computed, not measured: what each arm of a run would take over a network with such round trips, as its median plus round trips times distance; the speedup over the baseline at that distance (NULL where they cannot be compared), and the factor over the floor. A lower bound. Without an id, of your own last run.';
+
+CREATE FUNCTION rtbench.project_count(statements bigint, milliseconds float8)
+RETURNS numeric
+AS 'MODULE_PATHNAME', 'rtb_sql_project_count'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION rtbench.project_count(bigint, float8) IS
+'Seconds, as a bare product of a number of statements and a price of each in milliseconds: nothing is measured, and nothing else is in it.';
+
+CREATE VIEW rtbench.history WITH (security_invoker) AS
+SELECT r.run, r.started_at, r.label, r.scenario, r.transport, r.server_version, r.complete,
+	   (SELECT string_agg(v.n || ' ' || v.verdict, ', ' ORDER BY v.n DESC, v.verdict)
+		FROM (SELECT p.verdict, count(*) AS n FROM rtbench.result(r.run) AS p
+			  WHERE p.verdict <> 'baseline' GROUP BY p.verdict) AS v) AS verdicts
+FROM rtbench.runs AS r
+WHERE r.owner = quote_ident(current_user)::regrole;
+COMMENT ON VIEW rtbench.history IS
+'Your own runs, with their verdicts counted. Compare some of one scenario with rtbench.compare_runs(), remove one with rtbench.forget().';
+
+CREATE FUNCTION rtbench.comparable_runs(runs bigint[])
+RETURNS bigint[]
+AS 'MODULE_PATHNAME', 'rtb_sql_comparable_runs'
+LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION rtbench.comparable_runs(bigint[]) IS
+'The same runs if they may be compared; else an error that says why not: they must be of one scenario, with the same parameters and the same rows.';
+
+CREATE FUNCTION rtbench.compare_runs(VARIADIC runs bigint[])
+RETURNS TABLE (
+	kind text,
+	what text,
+	point bigint,
+	arm text,
+	found text[],
+	median_ms numeric[],
+	percent numeric[],
+	ratio numeric,
+	low numeric,
+	high numeric,
+	verdict text
+)
+LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED ROWS 30
+BEGIN ATOMIC
+	WITH chosen AS MATERIALIZED (
+		SELECT c.run, c.i, r.margin, r.server_version, r.transport, r.settings, r.machine, r.documents
+		FROM unnest(rtbench.comparable_runs($1)) WITH ORDINALITY AS c (run, i)
+		JOIN rtbench.runs AS r ON r.run = c.run
+	), facts AS (
+		SELECT c.i, 1 AS place, 'server version' AS what, c.server_version AS found FROM chosen AS c
+		UNION ALL
+		SELECT c.i, 2, 'transport', c.transport FROM chosen AS c
+		UNION ALL
+		SELECT c.i, 3, 'setting ' || e.key, e.value FROM chosen AS c, LATERAL jsonb_each_text(c.settings) AS e
+		UNION ALL
+		SELECT c.i, 4, 'machine ' || e.key, e.value FROM chosen AS c, LATERAL jsonb_each_text(c.machine) AS e
+		WHERE e.key NOT IN ('empty_statement_ns', 'clock_cost_ns', 'clock_step_ns')
+		UNION ALL
+		SELECT c.i, 5, 'definitions', md5(c.documents::text) FROM chosen AS c
+	), figures AS MATERIALIZED (
+		SELECT c.i, p.ordinality AS place, p.point, p.arm, p.median_ms, p.plan_shape, p.verdict
+		FROM chosen AS c, LATERAL rtbench.result(c.run) WITH ORDINALITY AS p
+	), differences AS (
+		SELECT f.place, f.what, NULL::bigint AS point, NULL::text AS arm, array_agg(g.found ORDER BY c.i) AS found
+		FROM (SELECT DISTINCT facts.place, facts.what FROM facts) AS f
+		CROSS JOIN chosen AS c
+		LEFT JOIN facts AS g ON g.i = c.i AND g.what = f.what
+		GROUP BY f.place, f.what
+		UNION ALL
+		SELECT 6, 'plan shape', f.point, f.arm, array_agg(f.plan_shape ORDER BY f.i)
+		FROM figures AS f WHERE f.verdict <> 'failed' GROUP BY f.point, f.arm
+	), by_session AS (
+		SELECT c.i, p.point, p.arm, p.session, array_agg(ln(p.elapsed_ns::float8) ORDER BY p.round, p."position") AS logs
+		FROM chosen AS c JOIN rtbench.passes AS p ON p.run = c.run
+		WHERE p.kind IN ('timed', 'last') AND NOT p.control AND p.sqlstate IS NULL AND p.elapsed_ns > 0
+		GROUP BY c.i, p.point, p.arm, p.session
+	), sessions AS (
+		SELECT s.i, s.point, s.arm, array_agg(rtbench.hodges_lehmann(s.logs) ORDER BY s.session) AS logs
+		FROM by_session AS s GROUP BY s.i, s.point, s.arm
+	), units AS (
+		SELECT s.i, s.point, s.arm, u.logs, rtbench.hodges_lehmann(u.logs) AS middle, v.low, v.high
+		FROM sessions AS s,
+			 LATERAL (SELECT CASE WHEN cardinality(s.logs) > 1 THEN s.logs ELSE
+					  (SELECT b.logs FROM by_session AS b
+					   WHERE b.i = s.i AND b.arm = s.arm AND b.point IS NOT DISTINCT FROM s.point) END AS logs) AS u,
+			 LATERAL rtbench.signed_rank_interval(u.logs, 0.99) AS v
+	), lines AS (
+		SELECT min(f.place) FILTER (WHERE f.i = 1) AS place, f.point, f.arm,
+			   array_agg(CASE WHEN f.verdict <> 'failed' THEN f.median_ms END ORDER BY f.i) AS median_ms,
+			   bool_or(f.verdict = 'failed') AS failed,
+			   bool_or(f.verdict IN ('failed', 'not comparable')) AS unusable
+		FROM figures AS f GROUP BY f.point, f.arm
+		HAVING count(*) = cardinality($1)
+	), compared AS (
+		SELECT l.*, exp(a.middle - b.middle) AS ratio, exp(a.low - b.high) AS low, exp(a.high - b.low) AS high
+		FROM lines AS l
+		LEFT JOIN units AS a ON a.i = 1 AND a.arm = l.arm AND a.point IS NOT DISTINCT FROM l.point
+		LEFT JOIN units AS b ON b.i = cardinality($1) AND b.arm = l.arm AND b.point IS NOT DISTINCT FROM l.point
+	), shown AS (
+		SELECT 1 AS part, d.place::bigint AS place, 'difference' AS kind, d.what, d.point, d.arm, d.found,
+			   NULL::numeric[] AS median_ms, NULL::float8 AS ratio, NULL::float8 AS low, NULL::float8 AS high, NULL::text AS verdict
+		FROM differences AS d
+		WHERE (SELECT count(DISTINCT coalesce(x, '')) FROM unnest(d.found) AS x) > 1
+		UNION ALL
+		SELECT 2, c.place, 'figure', NULL, c.point, c.arm, NULL, c.median_ms,
+			   CASE WHEN NOT c.unusable THEN c.ratio END, CASE WHEN NOT c.unusable THEN c.low END, CASE WHEN NOT c.unusable THEN c.high END,
+			   CASE WHEN c.failed THEN 'failed'
+					WHEN c.unusable OR c.ratio IS NULL THEN 'not comparable'
+					WHEN c.low IS NULL THEN 'more rounds needed'
+					WHEN c.low > 1 + m.margin THEN 'faster'
+					WHEN c.high < 1 / (1 + m.margin) THEN 'slower'
+					WHEN c.low >= 1 / (1 + m.margin) AND c.high <= 1 + m.margin THEN 'same within ' || 100 * m.margin || '%'
+					WHEN c.low > 1 THEN 'slightly faster'
+					WHEN c.high < 1 THEN 'slightly slower'
+					ELSE 'no difference detected' END
+		FROM compared AS c, (SELECT chosen.margin FROM chosen WHERE chosen.i = 1) AS m
+		UNION ALL
+		SELECT 3, 0, 'total', count(*) || ' figures, those that no run lacks', NULL, NULL, NULL, t.median_ms,
+			   (t.median_ms[1] / nullif(t.median_ms[cardinality($1)], 0))::float8, NULL, NULL, NULL
+		FROM (SELECT array_agg(s.total ORDER BY s.i) AS median_ms, max(s.n) AS n
+			  FROM (SELECT m.i, sum(m.ms) AS total, count(*) AS n
+					FROM lines AS l, LATERAL unnest(l.median_ms) WITH ORDINALITY AS m (ms, i)
+					WHERE array_position(l.median_ms, NULL) IS NULL GROUP BY m.i) AS s) AS t,
+			 LATERAL generate_series(1, t.n)
+		GROUP BY t.median_ms
+	)
+	SELECT s.kind, s.what, s.point, s.arm, s.found, s.median_ms,
+		   (SELECT array_agg(round(100 * m.ms / nullif(s.median_ms[1], 0), 1) ORDER BY m.i)
+			FROM unnest(s.median_ms) WITH ORDINALITY AS m (ms, i)),
+		   round(s.ratio::numeric, 3), round(s.low::numeric, 3), round(s.high::numeric, 3), s.verdict
+	FROM shown AS s
+	ORDER BY s.part, s.place, s.what COLLATE "C", s.point, s.arm COLLATE "C";
+END;
+COMMENT ON FUNCTION rtbench.compare_runs(bigint[]) IS
+'Runs of one scenario side by side, of several dates, servers or versions. First what differs between them (found: one value a run), then each point and arm that all have, and a total of those figures: median_ms and percent of the first, one a run. ratio is the first run''s time over the last one''s, so above 1 is faster now. Runs are not paired as arms are: low and high come from each run''s own 99 % interval, the furthest bounds of both, so that the words claim less than they do within a run, and nothing about what else has changed between the runs.';
+
+CREATE FUNCTION rtbench.forget(run bigint)
+RETURNS void
+AS 'MODULE_PATHNAME', 'rtb_sql_forget'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION rtbench.forget(bigint) IS
+'Remove one of your own runs, with its passes, findings and steps.';
 
 --
 -- The main job (sweep.c)
@@ -731,6 +924,6 @@ GRANT SELECT, DELETE, UPDATE (label),
 			server_version, options, settings, machine, documents)
 	ON rtbench.runs TO PUBLIC;
 GRANT SELECT, INSERT, DELETE ON rtbench.passes, rtbench.findings, rtbench.steps TO PUBLIC;
-GRANT SELECT ON rtbench.last TO PUBLIC;
+GRANT SELECT ON rtbench.last, rtbench.history TO PUBLIC;
 -- whose runs it shows is decided row by row
 GRANT SELECT ON rtbench.progress TO PUBLIC;

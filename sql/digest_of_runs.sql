@@ -51,6 +51,20 @@ SELECT same('CREATE TABLE t (a text)', 'INSERT INTO t SELECT string_agg(md5(g::t
 SELECT same('CREATE TABLE t (a text)', 'INSERT INTO t SELECT repeat(''x'', 100000)', 'INSERT INTO t SELECT repeat(''x'', 99999) || ''y''');
 -- time zones and date styles of an arm are its own
 SELECT same('CREATE TABLE t (a timestamptz)', 'INSERT INTO t VALUES (''2026-01-01 12:00+00'')', 'SET TimeZone = ''Asia/Tokyo''; SET DateStyle = ''German''; INSERT INTO t VALUES (''01.01.2026 21:00'')');
+-- large objects are rows of a catalog
+SELECT same(NULL, 'SELECT lo_from_bytea(1, ''one'')', 'SELECT lo_from_bytea(1, ''two'')');
+SELECT same(NULL, 'SELECT lo_from_bytea(1, ''one'')', 'SELECT lo_from_bytea(1, ''o''); SELECT lo_put(1, 1, ''ne'')', compare_returned => false);
+-- reading one writes nothing: what is read is compared
+SELECT lo_from_bytea(2, 'three') IS NOT NULL \g /dev/null
+SELECT same(NULL, 'SELECT lo_get(2, 0, 2)', 'SELECT lo_get(2, 0, 3)');
+SELECT DISTINCT checked FROM rtbench.result();
+SELECT lo_unlink(2) \g /dev/null
+-- where no column is alike from pass to pass, the rows can still be counted
+SELECT same('CREATE TABLE t (a float8)', 'INSERT INTO t VALUES (random())', 'INSERT INTO t SELECT random()');
+-- a check query that no arm gives rows
+SELECT same('CREATE TABLE t (a int)', 'INSERT INTO t VALUES (1)', 'INSERT INTO t VALUES (2)', check_query => 'SELECT a FROM t WHERE a > 2');
+SELECT DISTINCT regexp_replace(notes, '^.*(the check query [^;]*).*$', '\1') FROM rtbench.result();
+SELECT same('CREATE TABLE t (a int)', 'INSERT INTO t VALUES (1)', 'INSERT INTO t VALUES (2)', check_query => 'SELECT a FROM t WHERE a > 1');
 -- no columns at all: rows still count
 SELECT same('CREATE TABLE t ()', 'INSERT INTO t DEFAULT VALUES', 'INSERT INTO t DEFAULT VALUES; INSERT INTO t DEFAULT VALUES');
 SELECT same('CREATE TABLE t ()', 'INSERT INTO t DEFAULT VALUES', 'INSERT INTO t SELECT');
@@ -149,3 +163,14 @@ DELETE FROM rtbench.runs WHERE owner = 'regress_rtb_rls'::regrole;
 SET client_min_messages = error;
 DROP SCHEMA regress_rtb_digest CASCADE;
 DROP ROLE regress_rtb_rls;
+
+-- what a check query does not see, and where there was nothing to compare
+CREATE TABLE public.seen_or_not (v int);
+INSERT INTO public.seen_or_not SELECT generate_series(1, 10);
+SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'DELETE FROM public.seen_or_not'), rtbench.arm('b', 'DELETE FROM public.seen_or_not WHERE v = 1')], check_query => 'SELECT 1', rounds => 2);
+SELECT arm, verdict, notes ~ 'does not see what the arms write' AS told FROM rtbench.result();
+SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'DELETE FROM public.seen_or_not'), rtbench.arm('b', 'DELETE FROM public.seen_or_not WHERE v > 0')], check_query => 'SELECT * FROM public.seen_or_not', rounds => 2);
+SELECT arm, verdict, notes ~ 'does not see|no rows' AS told FROM rtbench.result();
+SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'CREATE TEMP TABLE q AS SELECT 1 AS x'), rtbench.arm('b', 'CREATE TEMP TABLE q AS SELECT 2 AS x')], rounds => 2);
+SELECT arm, verdict, notes ~ 'nothing was compared' AS told FROM rtbench.result();
+DROP TABLE public.seen_or_not;

@@ -245,6 +245,26 @@ SELECT count(*) AS left_over FROM rtbench.passes WHERE run = :other;
 -- what is kept without fitting together
 INSERT INTO rtbench.passes (run, pass, session, round, "position", kind, control, arm, below_resolution) VALUES (:last, 1000, 1, 1, 1, 'timed', false, 'nobody', false);
 DO $$ BEGIN PERFORM rtbench.result(max(run)) FROM rtbench.runs WHERE owner = '"regress_rtbench Keeper"'::regrole; EXCEPTION WHEN data_corrupted THEN RAISE NOTICE '%', regexp_replace(sqlerrm, '\d+', 'N'); END $$;
+-- arms without a name, or more arms than descriptions: what a role keeps by itself must not end the server
+SET ROLE regress_rtbench_other;
+INSERT INTO rtbench.runs (scenario, transport, scope, arms, descriptions, points, baseline, margin, seed, started_at, complete, server_version, options, settings, machine, documents)
+SELECT 's', 't', 's', arms, descriptions, '{}', 'a', 0.02, 1, now(), true, '15', '{}', '{}', '{}', '{}'
+FROM (VALUES ('{a,NULL}'::text[], '{NULL,NULL}'::text[]), ('{NULL,a}', '{x,NULL}'), ('{a,b}', '{NULL}'), ('{a,b}', '{x,y,z}')) AS v(arms, descriptions);
+DO $$
+DECLARE
+	kept bigint;
+BEGIN
+	FOR kept IN SELECT run FROM rtbench.runs ORDER BY run LOOP
+		BEGIN
+			PERFORM rtbench.result(kept);
+			RAISE WARNING 'it was read';
+		EXCEPTION WHEN data_corrupted THEN
+			RAISE NOTICE '%', regexp_replace(sqlerrm, '\d+', 'N');
+		END;
+	END LOOP;
+END $$;
+DELETE FROM rtbench.runs;
+RESET ROLE;
 \set VERBOSITY terse
 INSERT INTO rtbench.passes (run, pass, session, round, "position", kind, control, arm, below_resolution) VALUES (:last, 1001, 1, 1, 1, 'unheard of', false, 'base', false);
 \set VERBOSITY default

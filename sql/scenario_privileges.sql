@@ -42,6 +42,9 @@ SELECT rtbench.add_arm('regress_rtb_alice.work', rtbench.arm('b', 'SELECT 1'));
 INSERT INTO rtbench.scenario_definitions (owner, name) VALUES ('regress_rtb_alice', 'planted');
 INSERT INTO rtbench.scenario_definitions (owner, builtin, name) VALUES (NULL, true, 'planted');
 INSERT INTO rtbench.scenario_definitions (owner, builtin, name) VALUES ('regress_rtb_bob', true, 'planted');
+-- not even an id that is free: it is a built-in scenario's or another role's to come
+INSERT INTO rtbench.scenario_definitions (id, owner, name) VALUES (2, current_user::regrole, 'planted');
+UPDATE rtbench.scenario_definitions SET id = id + 1;
 UPDATE rtbench.scenario_definitions SET owner = 'regress_rtb_alice';
 UPDATE rtbench.scenario_definitions SET builtin = true, owner = NULL;
 WITH changed AS (UPDATE rtbench.scenario_definitions SET setup = 'SELECT ''changed''' RETURNING 1) SELECT count(*) FROM changed;

@@ -25,7 +25,6 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "hooks.h"
 #include "written.h"
 
 /* on a user's tables VACUUM runs up to this size, unless asked for */
@@ -95,9 +94,12 @@ first_size(RtbPoint *point, Oid relid)
 	return size;
 }
 
-/* a plan has been started and has not written yet */
-static void
-plan_starts(const PlannedStmt *stmt)
+/*
+ * rtb_cleaning_starts
+ *		A plan has been started, in the watched pass, and has not written yet.
+ */
+void
+rtb_cleaning_starts(const PlannedStmt *stmt)
 {
 	const RtbFixture *fixture = &watching->at->fixture;
 	ListCell   *lc;
@@ -118,14 +120,13 @@ plan_starts(const PlannedStmt *stmt)
 
 /*
  * rtb_cleaning_watch
- *		Note sizes of tables before they are written, in the counting that has
- *		just begun.
+ *		From here on plans that start belong to this session's pass: sizes of
+ *		tables are noted before they are written.
  */
 void
 rtb_cleaning_watch(RtbSession *s)
 {
 	watching = s;
-	rtb_hooks_watch(plan_starts);
 }
 
 /*
@@ -236,6 +237,11 @@ rtb_cleaning_announce(RtbSession *s)
 			 errhint("Each pass holds these locks until it is rolled back.")));
 }
 
+/*
+ * A vacuumed table has its old size again, but index pages that VACUUM emptied
+ * cannot be reused while a snapshot from before that is around, as the
+ * caller's is: in a long run indexes grow with every pass.
+ */
 static void
 tell_growth(RtbSession *s)
 {
@@ -252,7 +258,9 @@ tell_growth(RtbSession *s)
 		rtb_session_find(s, RTB_FOUND_NOTE, -1,
 						 "%s grew from " INT64_FORMAT " kB to " INT64_FORMAT " kB with its indexes%s",
 						 rel->label, rel->total_bytes / 1024, now / 1024,
-						 list_member_ptr(s->at->vacuumed, rel) ? "" : ": VACUUM it");
+						 list_member_ptr(s->at->vacuumed, rel)
+						 ? ", which the next VACUUM lets them reuse and REINDEX gives back"
+						 : ": VACUUM it");
 	}
 }
 

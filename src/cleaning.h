@@ -7,9 +7,12 @@
 
 #include "postgres.h"
 
+#include "nodes/plannodes.h"
+
 #include "session.h"
 
 extern void rtb_cleaning_watch(RtbSession *s);
+extern void rtb_cleaning_starts(const PlannedStmt *stmt);
 extern void rtb_cleaning_sizes(RtbSession *s);
 extern void rtb_cleaning_choose(RtbSession *s, bool tell);
 extern void rtb_cleaning_announce(RtbSession *s);

@@ -155,7 +155,10 @@ create_schema(RtbFixture *fixture, const RtbTransport *transport, MemoryContext 
 				 errhint("Let somebody run GRANT CREATE ON DATABASE %s TO %s, or use transport => 'caller', which then makes temporary tables.",
 						 database, quote_identifier(GetUserNameFromId(GetUserId(), false)))));
 	}
-	schema = psprintf("rtbench_scratch_%d_%d", MyProcPid, ++scratch_counter);
+	/* somebody else may have taken the name */
+	do
+		schema = psprintf("rtbench_scratch_%d_%d", MyProcPid, ++scratch_counter);
+	while (OidIsValid(get_namespace_oid(schema, true)));
 	if (transport->own_transactions)
 		remember_schema(schema);
 	nest = rtb_own_begin();

@@ -245,14 +245,15 @@ rtb_subxact(SubXactEvent event, SubTransactionId mine, SubTransactionId parent, 
 	} while (0)
 
 static void
-install_hooks(void)
+install_hooks(bool functions)
 {
 	INSTALL(ExecutorStart);
 	INSTALL(ExecutorRun);
 	INSTALL(ExecutorFinish);
 	INSTALL(ProcessUtility);
 	INSTALL(planner);
-	INSTALL(object_access);
+	if (functions)
+		INSTALL(object_access);
 	RegisterSubXactCallback(rtb_subxact, NULL);
 }
 
@@ -273,11 +274,13 @@ uninstall_hooks(void)
  * ---------------------------------------------------------------- */
 
 /*
- * Start counting from zero.  Throws an error if this process is counting
- * already: a statement under measurement has called rtbench.
+ * Start counting from zero.  Calls of pg_notify() are noted only if functions are
+ * asked for, as that takes a look at every function that a statement will call.
+ * Throws an error if this process is counting already: a statement under
+ * measurement has called rtbench.
  */
 void
-rtb_hooks_begin(void)
+rtb_hooks_begin(bool functions)
 {
 	if (begun)
 		ereport(ERROR,
@@ -286,7 +289,7 @@ rtb_hooks_begin(void)
 	Assert(!IsParallelWorker());
 
 	rtb_counting_reset();
-	install_hooks();
+	install_hooks(functions);
 
 	first_nest_level = GetCurrentTransactionNestLevel();
 	had_xid = TransactionIdIsValid(GetCurrentTransactionIdIfAny());

@@ -20,12 +20,12 @@ typedef struct RtbCounts
 	bool		parallel;		/* a plan that may use parallel workers ran */
 	bool		sql_functions;	/* statements of SQL functions that were not inlined are included */
 	bool		rules;			/* statements added by rules are included */
-	bool		notifies;		/* NOTIFY or pg_notify() was called */
+	bool		notifies;		/* NOTIFY ran; or pg_notify(), if functions were asked for */
 	bool		truncates;		/* TRUNCATE ran */
 	bool		ddl;			/* a utility that changes the catalogs ran */
 } RtbCounts;
 
-extern void rtb_hooks_begin(void);
+extern void rtb_hooks_begin(bool functions);
 extern void rtb_hooks_end(RtbCounts *counts);
 extern void rtb_hooks_abandon(void);
 extern void rtb_hooks_watch(void (*starts) (const PlannedStmt *stmt));

@@ -171,6 +171,23 @@ take_arm(Reader *reader, const RtbRun *run)
 	return -1;					/* keep compilers quiet */
 }
 
+/* what others count on: each arm has a name, and a description or NULL */
+static void
+check_arms(const RtbRun *run)
+{
+	bool		fit = list_length(run->descriptions) == list_length(run->arms);
+	ListCell   *lc;
+
+	foreach(lc, run->arms)
+		fit &= lfirst(lc) != NULL;
+	if (!fit)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("run " INT64_FORMAT " has arms without a name or without a place for their description",
+						run->run),
+				 errdetail("What is kept of the run does not fit together.")));
+}
+
 static RtbRun *
 read_run(Reader *reader, int64 id)
 {
@@ -183,6 +200,7 @@ read_run(Reader *reader, int64 id)
 	run->scope = take_text(reader);
 	run->arms = take_texts(reader);
 	run->descriptions = take_texts(reader);
+	check_arms(run);
 	run->points = take_points(reader);
 	run->swept = take_text(reader);
 	run->baseline = take_arm(reader, run);

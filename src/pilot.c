@@ -21,11 +21,13 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "advice.h"
 #include "check.h"
 #include "cleaning.h"
 #include "difference.h"
 #include "hooks.h"
 #include "own_sql.h"
+#include "pilot.h"
 #include "probe.h"
 #include "sequences.h"
 #include "session.h"
@@ -40,73 +42,11 @@
 	", in the last digits of floating-point values only: the order in which they are added decides, " \
 	"so round them, as by round(x::numeric, 6), or add them as numeric"
 
-typedef struct Pilot
-{
-	RtbSession *s;
-	RtbCheck  **first;			/* by arm: digest of the first and */
-	RtbCheck  **second;			/* the second digested pass */
-	List	  **unstable;		/* by arm: of RtbColumn *: what differs within it */
-	bool		different;		/* arms differ in more than that */
-	int64	  **moves;			/* by arm: of sequences, in the second digested pass */
-	RtbCounts  *counts;			/* by arm: of the discovery pass */
-	List	   *locked;			/* of Oid: union over all arms, */
-	List	   *modes;			/* and the strongest lock modes */
-	bool		wrote;			/* some arm's pass got a transaction id */
-} Pilot;
-
 /* ---- discovery ---- */
-
-static void
-note_counts(RtbSession *s, int arm, const RtbCounts *c)
-{
-	if (c->parallel)
-		rtb_session_find(s, RTB_FOUND_NOTE, arm,
-						 "CPU time is not known: parallel workers may have taken part");
-	if (c->sql_functions)
-		rtb_session_find(s, RTB_FOUND_NOTE, arm,
-						 "statements of SQL functions that were not inlined are counted");
-	if (c->rules)
-		rtb_session_find(s, RTB_FOUND_NOTE, arm, "statements added by rules are counted");
-	if (c->notifies)
-		rtb_session_find(s, RTB_FOUND_NOTE, arm,
-						 "notifications queued: their cost and serialisation at commit are not measured");
-	if (c->truncates)
-		rtb_session_find(s, RTB_FOUND_NOTE, arm,
-						 "TRUNCATE: removing and syncing files at commit is not measured, the time is a lower bound; triggers on DELETE do not fire; its ACCESS EXCLUSIVE lock keeps readers out until the transaction ends");
-	if (c->ddl)
-		rtb_session_find(s, RTB_FOUND_NOTE, arm,
-						 "changes the catalogs: dead catalog rows of rolled-back passes stay, and work on files at commit is not measured");
-}
-
-/* what stays in the session when the transaction is gone; of a failed arm too */
-static void
-note_leaks(RtbSession *s, int arm)
-{
-	if (s->at->leaked_locks > 0)
-		rtb_session_find(s, RTB_FOUND_NOTE, arm,
-						 "side effect: %d session-level advisory lock%s the transaction (released by rtbench after each pass)",
-						 s->at->leaked_locks, s->at->leaked_locks == 1 ? " outlives" : "s outlive");
-	if (s->at->leaked_statements > 0)
-		rtb_session_find(s, RTB_FOUND_NOTE, arm,
-						 "side effect: %d prepared statement%s the transaction (dropped by rtbench after each pass)",
-						 s->at->leaked_statements,
-						 s->at->leaked_statements == 1 ? " outlives" : "s outlive");
-}
-
-/* a worker is not a client's backend in everything */
-static void
-note_preload(RtbSession *s)
-{
-	const char *libraries = GetConfigOption("session_preload_libraries", true, false);
-
-	if (s->options.own_transactions && libraries != NULL && libraries[0] != '\0')
-		rtb_session_find(s, RTB_FOUND_NOTE, -1,
-						 "session_preload_libraries (%s) are not loaded in the worker", libraries);
-}
 
 /* run body in a transaction with SPI connected, wherever this session runs */
 static void
-in_transaction(RtbSession *s, void (*body) (Pilot *), Pilot *p)
+in_transaction(RtbSession *s, void (*body) (RtbPilot *), RtbPilot *p)
 {
 	MemoryContext old = CurrentMemoryContext;
 
@@ -118,7 +58,7 @@ in_transaction(RtbSession *s, void (*body) (Pilot *), Pilot *p)
 
 /* an arm's locks into the union of all */
 static void
-add_locked(Pilot *p, List *locked, List *modes)
+add_locked(RtbPilot *p, List *locked, List *modes)
 {
 	ListCell   *lo;
 	ListCell   *lm;
@@ -145,7 +85,7 @@ add_locked(Pilot *p, List *locked, List *modes)
 }
 
 static int
-mode_on(const Pilot *p, Oid relid)
+mode_on(const RtbPilot *p, Oid relid)
 {
 	ListCell   *lo;
 	ListCell   *lm;
@@ -159,7 +99,7 @@ mode_on(const Pilot *p, Oid relid)
 }
 
 static void
-describe_written(Pilot *p)
+describe_written(RtbPilot *p)
 {
 	RtbSession *s = p->s;
 	ListCell   *lc;
@@ -177,7 +117,7 @@ describe_written(Pilot *p)
 }
 
 static void
-discover(Pilot *p)
+discover(RtbPilot *p)
 {
 	RtbSession *s = p->s;
 
@@ -196,10 +136,11 @@ discover(Pilot *p)
 		s->at->leaked_locks = 0;
 		s->at->leaked_statements = 0;
 		rtb_session_emit(s, rtb_session_pass(s, &rq));
-		note_leaks(s, i);
+		rtb_pilot_note_leaks(s, i);
 		if (s->at->failed[i])
 			continue;
-		note_counts(s, i, rq.counts);
+		rtb_pilot_note_counts(s, i, rq.counts);
+		rtb_pilot_note_advice(s, i);
 		if (rtb_session_keeps_plans(s, i))
 			rtb_session_find(s, RTB_FOUND_NOTE, i,
 							 "plans kept from earlier passes: parsing and planning of these statements are not measured");
@@ -231,7 +172,7 @@ is_written(const RtbSession *s, const char *label)
 }
 
 static void
-choose_check(Pilot *p)
+choose_check(RtbPilot *p)
 {
 	RtbSession *s = p->s;
 	StringInfoData checked;
@@ -283,7 +224,7 @@ choose_check(Pilot *p)
 /* ---- the cost of digesting ---- */
 
 static void
-forecast_digests(Pilot *p)
+forecast_digests(RtbPilot *p)
 {
 	RtbSession *s = p->s;
 	double		seconds = 0;
@@ -371,7 +312,7 @@ emit_steps(RtbSession *s, int arm, RtbStepTimer *timers)
 }
 
 static RtbCheck *
-digested_pass(Pilot *p, int arm, RtbStepTimer *timers, bool with_row_hashes, bool emit)
+digested_pass(RtbPilot *p, int arm, RtbStepTimer *timers, bool with_row_hashes, bool emit)
 {
 	RtbSession *s = p->s;
 	int64	   *moves = palloc(sizeof(int64) * Max(list_length(s->at->written), 1));
@@ -396,17 +337,23 @@ digested_pass(Pilot *p, int arm, RtbStepTimer *timers, bool with_row_hashes, boo
 }
 
 static void
-note_unstable(Pilot *p, int arm)
+note_unstable(RtbPilot *p, int arm)
 {
 	RtbDifference *difference = rtb_difference(p->first[arm], p->second[arm], NIL);
 
 	p->unstable[arm] = difference->columns;
 	rtb_session_find(p->s, RTB_FOUND_UNSTABLE, arm, "differs from itself (%s)%s",
 					 difference->text, difference->rounding ? ROUNDING_PHRASE : "");
+	/* better said before the time is spent */
+	if (arm == p->s->options.baseline)
+		ereport(NOTICE,
+				(errmsg("the baseline \"%s\" differs from itself, so no arm can be compared with it",
+						p->s->at->arms[arm]->name),
+				 errdetail("%s", difference->text)));
 }
 
 static void
-digest_arms(Pilot *p)
+digest_arms(RtbPilot *p)
 {
 	RtbSession *s = p->s;
 
@@ -434,7 +381,7 @@ digest_arms(Pilot *p)
 
 /* both arms once more, with row hashes: how many rows does each side have alone? */
 static bool
-count_alone(Pilot *p, int arm, int other, uint64 *only_arm, uint64 *only_other)
+count_alone(RtbPilot *p, int arm, int other, uint64 *only_arm, uint64 *only_other)
 {
 	RtbSession *s = p->s;
 	RtbCheck   *a = digested_pass(p, arm, NULL, true, false);
@@ -453,7 +400,7 @@ count_alone(Pilot *p, int arm, int other, uint64 *only_arm, uint64 *only_other)
 }
 
 static void
-compare_arms(Pilot *p)
+compare_arms(RtbPilot *p)
 {
 	RtbSession *s = p->s;
 	int			base = s->options.baseline;
@@ -488,138 +435,17 @@ compare_arms(Pilot *p)
 	}
 }
 
-/* ---- sequences ---- */
-
-/* what no rollback sets back on the user's own sequences */
+/* the check query's rows before any arm ran; in a transaction of its own */
 static void
-tell_advanced(Pilot *p)
+check_untouched(RtbPilot *p)
 {
 	RtbSession *s = p->s;
-	ListCell   *lc;
 
-	foreach(lc, s->at->written)
-	{
-		const RtbRelation *rel = lfirst(lc);
-		bool		advanced = false;
-
-		if (rel->relkind != RELKIND_SEQUENCE || rel->scratch)
-			continue;
-		for (int i = 0; i < s->at->narms; i++)
-		{
-			int64		move = p->moves[i] ? p->moves[i][foreach_current_index(lc)] : RTB_MOVE_UNKNOWN;
-
-			/* what is set back by TRUNCATE is so by its transaction */
-			advanced |= move > 0 || move == RTB_MOVE_UNKNOWN;
-		}
-		if (advanced)
-			rtb_session_find(s, RTB_FOUND_NOTE, -1,
-							 "advances sequence %s, which no rollback sets back", rel->label);
-	}
-}
-
-static void
-compare_sequences(Pilot *p)
-{
-	RtbSession *s = p->s;
-	int			base = s->options.baseline;
-
-	for (int i = 0; i < s->at->narms; i++)
-	{
-		const char *name = s->at->arms[i]->name;
-		const char *base_name = s->at->arms[base]->name;
-		char	   *set_back;
-		char	   *drawn;
-
-		if (i == base || p->moves[i] == NULL || p->moves[base] == NULL)
-			continue;
-		set_back = rtb_sequences_set_back(s->at->written, p->moves[i], name,
-										  p->moves[base], base_name);
-		drawn = rtb_sequences_drawn(s->at->written, p->moves[i], name,
-									p->moves[base], base_name);
-		/* who names a check query has said what counts */
-		if (set_back != NULL)
-			rtb_session_find(s, s->at->check_mode == RTB_CHECK_QUERY ? RTB_FOUND_NOTE : RTB_FOUND_DIFFERENT,
-							 i, "sequences: %s", set_back);
-		if (drawn != NULL)
-			rtb_session_find(s, RTB_FOUND_NOTE, i, "%s", drawn);
-	}
-}
-
-/* ---- the way out where columns differ that no two passes have alike ---- */
-
-/* one table's rows as a query without the columns that no two passes have alike */
-static void
-append_check_query(StringInfo buf, const RtbCheck *check, const RtbRelation *rel, List *unstable,
-				   bool several, StringInfo names)
-{
-	const char *name = rel->scratch || rel->temporary ? quote_identifier(rel->label) : rel->name;
-	StringInfoData columns;
-	const RtbCheckPart *part = rtb_check_part(check, rel->label);
-
-	initStringInfo(&columns);
-	for (int i = 0; part != NULL && i < part->digest.ncolumns; i++)
-	{
-		const char *quoted = quote_identifier(part->digest.columns[i]);
-
-		if (rtb_column_in_list(unstable, rel->label, quoted))
-			appendStringInfo(names, "%s%s.%s", names->len ? ", " : "", rel->label, quoted);
-		else
-			appendStringInfo(&columns, "%s%s", columns.len ? ", " : "", quoted);
-	}
-	if (several)
-		appendStringInfo(buf, "%sSELECT %s, ROW(%s)::text FROM %s", buf->len ? " UNION ALL " : "",
-						 quote_literal_cstr(rel->label), columns.data, name);
-	else
-		appendStringInfo(buf, "SELECT %s FROM %s", columns.data, name);
-}
-
-/*
- * Where columns differ that also differ from pass to pass of one arm (ids, the
- * clock), print the check query without them, ready to be used.
- */
-static void
-suggest_check_query(Pilot *p)
-{
-	RtbSession *s = p->s;
-	const RtbCheck *check = p->second[s->options.baseline];
-	StringInfoData query;
-	StringInfoData names;
-	const char *what = p->different ?
-		"columns differ from pass to pass of one arm" :
-		"only columns differ that also differ from pass to pass of one arm";
-	List	   *unstable = NIL;
-	int			tables = 0;
-	ListCell   *lc;
-
-	if (s->at->check_mode != RTB_CHECK_TABLES || check == NULL)
+	if (s->at->check_mode != RTB_CHECK_QUERY)
 		return;
-	for (int i = 0; i < s->at->narms; i++)
-		unstable = list_concat(unstable, p->unstable[i]);
-	foreach(lc, s->at->written)
-		tables += ((RtbRelation *) lfirst(lc))->relkind != RELKIND_SEQUENCE;
-	initStringInfo(&query);
-	initStringInfo(&names);
-	foreach(lc, s->at->written)
-	{
-		const RtbRelation *rel = lfirst(lc);
-
-		if (rel->relkind != RELKIND_SEQUENCE && rel->unreadable == NULL)
-			append_check_query(&query, check, rel, unstable, tables > 1, &names);
-	}
-	/* rows whose number or combination changes are not mended by leaving columns out */
-	if (names.len == 0)
-		return;
-	if (!s->suggested)
-		ereport(NOTICE,
-				(errmsg("%s: %s", what, names.data),
-				 errhint("Compare without them: check_query => %s", quote_literal_cstr(query.data))));
-	s->suggested = true;
-	for (int i = 0; i < s->at->narms; i++)
-	{
-		if (p->unstable[i] != NIL)
-			rtb_session_find(s, RTB_FOUND_NOTE, i, "%s: %s; compare with check_query => %s",
-							 what, names.data, quote_literal_cstr(query.data));
-	}
+	p->untouched = rtb_check_create(s->at->cxt);
+	rtb_check_take(s, p->untouched, false);
+	rtb_check_finish(p->untouched);
 }
 
 /*
@@ -630,7 +456,7 @@ void
 rtb_session_pilot(RtbSession *s)
 {
 	MemoryContext old = MemoryContextSwitchTo(s->at->cxt);
-	Pilot	   *p = palloc0(sizeof(Pilot));
+	RtbPilot   *p = palloc0(sizeof(RtbPilot));
 
 	p->s = s;
 	p->first = palloc0(sizeof(RtbCheck *) * s->at->narms);
@@ -638,17 +464,20 @@ rtb_session_pilot(RtbSession *s)
 	p->unstable = palloc0(sizeof(List *) * s->at->narms);
 	p->moves = palloc0(sizeof(int64 *) * s->at->narms);
 	p->counts = palloc0(sizeof(RtbCounts) * s->at->narms);
-	note_preload(s);
+	rtb_pilot_note_preload(s);
 	discover(p);
 	choose_check(p);
 	if (p->wrote)
 		rtb_cleaning_choose(s, true);
 	rtb_cleaning_announce(s);
 	in_transaction(s, forecast_digests, p);
+	in_transaction(s, check_untouched, p);
 	digest_arms(p);
 	compare_arms(p);
-	tell_advanced(p);
-	compare_sequences(p);
-	suggest_check_query(p);
+	rtb_pilot_tell_advanced(p);
+	rtb_pilot_compare_sequences(p);
+	rtb_pilot_tell_empty_check(p);
+	rtb_pilot_tell_blind_check(p);
+	rtb_pilot_suggest_check_query(p);
 	MemoryContextSwitchTo(old);
 }

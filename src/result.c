@@ -127,7 +127,7 @@ side_of(double ratio, double margin)
 	return side;
 }
 
-/* a bound, with more decimals where rounding would carry it over a limit */
+/* a bound, with more decimals where rounding would carry it over a limit or to 0 */
 static char *
 format_bound(double bound, int decimals, double margin)
 {
@@ -138,8 +138,8 @@ format_bound(double bound, int decimals, double margin)
 	do
 	{
 		text = psprintf("%.*f", decimals, bound);
-	} while (side_of(strtod(text, NULL), margin) != side_of(bound, margin) &&
-			 ++decimals <= MAX_DECIMALS);
+	} while ((side_of(strtod(text, NULL), margin) != side_of(bound, margin) ||
+			  strtod(text, NULL) == 0) && ++decimals <= MAX_DECIMALS);
 	return text;
 }
 
@@ -280,14 +280,17 @@ add_standing(ResultRow *row, const RtbRun *run, const RtbResult *result)
 	add_text(row, result->notes);
 }
 
-/* the run that a call means: by id, or the caller's last */
-static RtbRun *
-run_of_call(FunctionCallInfo fcinfo)
+/*
+ * The run that a call means: by an argument, or the caller's last if
+ * that is NULL.  palloc'd in the current context; throws if there is none.
+ */
+RtbRun *
+rtb_run_of_call(FunctionCallInfo fcinfo, int argument)
 {
 	int64		id;
 	RtbRun	   *run;
 
-	if (PG_ARGISNULL(0))
+	if (PG_ARGISNULL(argument))
 	{
 		id = rtb_ledger_last();
 		if (id == 0)
@@ -297,7 +300,7 @@ run_of_call(FunctionCallInfo fcinfo)
 					 errhint("Start one: SELECT * FROM rtbench.sweep('delete_tree');")));
 	}
 	else
-		id = PG_GETARG_INT64(0);
+		id = PG_GETARG_INT64(argument);
 	run = rtb_ledger_read(id);
 	if (run == NULL)
 		ereport(ERROR,
@@ -312,7 +315,7 @@ Datum
 rtb_sql_result(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	RtbRun	   *run = run_of_call(fcinfo);
+	RtbRun	   *run = rtb_run_of_call(fcinfo, 0);
 	List	   *results = rtb_judge(run);
 	ListCell   *lc;
 
@@ -341,7 +344,7 @@ Datum
 rtb_sql_step_result(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	RtbRun	   *run = run_of_call(fcinfo);
+	RtbRun	   *run = rtb_run_of_call(fcinfo, 0);
 	ListCell   *lc;
 
 	InitMaterializedSRF(fcinfo, 0);

@@ -7,6 +7,7 @@
 
 #include "postgres.h"
 
+#include "fmgr.h"
 #include "nodes/execnodes.h"
 
 #include "ledger.h"
@@ -16,5 +17,8 @@
  * into a result set that InitMaterializedSRF() prepared.
  */
 extern void rtb_result_put_verdicts(ReturnSetInfo *rsinfo, const RtbRun *run);
+
+/* The run that an SQL function's argument means; of NULL the caller's last. */
+extern RtbRun *rtb_run_of_call(FunctionCallInfo fcinfo, int argument);
 
 #endif							/* RTB_RESULT_H */

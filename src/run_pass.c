@@ -25,6 +25,7 @@
 #include "utils/memutils.h"
 #include "utils/timeout.h"
 
+#include "advice.h"
 #include "check.h"
 #include "cleaning.h"
 #include "hooks.h"
@@ -253,13 +254,26 @@ end_limit(const RtbSession *s)
 		CHECK_FOR_INTERRUPTS();
 }
 
+/* what is to be known of a discovery pass's plans before they run */
+static void
+plan_starts(const PlannedStmt *stmt)
+{
+	rtb_cleaning_starts(stmt);
+	rtb_advice_starts(stmt);
+}
+
 static void
 run_arm(RtbSession *s, const RtbPassRequest *rq, RtbArmRun *run, RtbProbe *probe,
 		RtbCounts *counts)
 {
-	rtb_hooks_begin();
+	/* what is noted beside the counts is taken from the discovery */
+	rtb_hooks_begin(rq->kind == RTB_PASS_DISCOVERY);
 	if (rq->locked != NULL)
+	{
 		rtb_cleaning_watch(s);
+		rtb_advice_begin();
+		rtb_hooks_watch(plan_starts);
+	}
 	rtb_probe_start(probe);
 	s->transport->run(s->at->states[rq->arm], run);
 	s->transport->settle();
@@ -294,8 +308,11 @@ note_failure(RtbSession *s, RtbPass *pass, const ErrorData *edata, PassStage sta
 
 	pass->sqlstate = pstrdup(unpack_sql_state(edata->sqlerrcode));
 	if (pass_timed_out)
+	{
 		pass->message = psprintf("pass took longer than pass_timeout (" INT64_FORMAT " ms)",
 								 s->options.pass_timeout_ms);
+		pass->hint = pstrdup("Unless it is given, pass_timeout is what is left of max_time: raise one of them, or name fewer points or arms.");
+	}
 	else
 	{
 		pass->message = pstrdup(edata->message ? edata->message : "unknown error");
@@ -336,6 +353,7 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 		stage = STAGE_BEFORE;
 		begin_limit(s);
 		given_xid = set_up_transaction(s, s->at->arms[rq->arm]);
+		stage = STAGE_CHECK;
 		if (rq->moves)
 			positions = rtb_sequences_read(s->at->written);
 		stage = STAGE_ARM;

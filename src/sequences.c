@@ -26,12 +26,16 @@
 /* names that a phrase has at most */
 #define NAMES_TOLD	3
 
-/* a sequence that has not been used stands before its first value */
+/*
+ * A sequence that has not been used stands before its first value.  The CASE
+ * keeps the privilege's function, which throws, away from other relations.
+ */
 static const char positions_sql[] =
 "SELECT c.oid::bigint, pg_catalog.pg_sequence_last_value(c.oid) IS NOT NULL,"
 "       coalesce(pg_catalog.pg_sequence_last_value(c.oid), s.seqstart), s.seqincrement"
 "  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_sequence s ON s.seqrelid = c.oid"
-" WHERE c.oid = ANY ($1) AND pg_catalog.has_sequence_privilege(c.oid, 'USAGE, SELECT')";
+" WHERE CASE WHEN c.relkind = 'S' AND c.oid = ANY ($1)"
+"            THEN pg_catalog.has_sequence_privilege(c.oid, 'USAGE, SELECT') ELSE false END";
 
 /*
  * rtb_sequences_read

@@ -13,7 +13,9 @@
 #include "written.h"
 
 #include "access/transam.h"
+#include "access/xact.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_largeobject.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -26,7 +28,11 @@
 
 #define WEAK_MODES (LOCKBIT_ON(AccessShareLock) | LOCKBIT_ON(RowShareLock))
 
-/* is this a lock of ours on a user's relation, strong enough to write? */
+/*
+ * Is this a lock of ours on a user's relation, strong enough to write?  Of the
+ * catalogs only the one that holds users' data counts, large objects; it is
+ * locked so for reading, too, which needs no transaction id.
+ */
 static bool
 is_write_lock(const LockInstanceData *lock)
 {
@@ -34,7 +40,9 @@ is_write_lock(const LockInstanceData *lock)
 		lock->locktag.locktag_type == LOCKTAG_RELATION &&
 		lock->locktag.locktag_field1 == MyDatabaseId &&
 		(lock->holdMask & ~WEAK_MODES) != 0 &&
-		lock->locktag.locktag_field2 >= FirstNormalObjectId;
+		(lock->locktag.locktag_field2 >= FirstNormalObjectId ||
+		 (lock->locktag.locktag_field2 == LargeObjectRelationId &&
+		  TransactionIdIsValid(GetTopTransactionIdIfAny())));
 }
 
 /*

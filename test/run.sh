@@ -7,6 +7,7 @@
 #	checks	the tree keeps its own rules (checks.sh)
 #	clang	the same compiler flags with clang, where there is one
 #	regress	sql/*.sql against expected/ in a throw-away cluster
+#	simulate	made-up runs judged by the code that judges runs (test/simulate)
 #	tap	test/t/*.pl, each of which makes clusters of its own
 # Each regression test, TAP file, build and check counts as one.
 
@@ -87,6 +88,17 @@ part_regress()
 	verdict 'regress: no server process crashed' $((1 - $?)) "$W/crash.log"
 }
 
+part_simulate()
+{
+	[ -d "$W/data" ] || start fsync=off
+	{
+		pgxs src/test/simulate all && pgxs src/test/simulate install &&
+			pgxs src/test/simulate installcheck
+	} >"$W/simulate.log" 2>&1
+	verdict 'simulate: what the verdicts promise holds' $? "$W/simulate.log"
+	cat "$W/src/test/simulate/regression.diffs" 2>/dev/null
+}
+
 part_tap()
 {
 	local file name pgxs rc
@@ -109,7 +121,7 @@ need test
 work_dir
 private_server
 say "rtbench on $("$PG_CONFIG" --version), $(gcc --version | head -n1)"
-[ $# -gt 0 ] || set -- build checks clang regress tap
+[ $# -gt 0 ] || set -- build checks clang regress simulate tap
 for part; do
 	SECONDS=0
 	"part_$part"

@@ -1,6 +1,8 @@
 # shellcheck shell=bash
 # common.bash: what the benchmarks share.  Sourced by them.
 #
+# shellcheck's SC2016: in single quotes \$1 is a parameter of SQL's.
+#
 # A benchmark prints a line for each thing that must be reached, ending in OK or NOT OK, and ends by calling close.
 
 set -u
@@ -36,7 +38,13 @@ close()
 	exit
 }
 
-extension() { sql -c 'SET client_min_messages = warning' -c 'CREATE EXTENSION IF NOT EXISTS rtbench'; }
+# the extension, and an empty schema for what a benchmark makes, first in the path
+extension()
+{
+	sql -c 'SET client_min_messages = error' -c 'CREATE EXTENSION IF NOT EXISTS rtbench' \
+		-c 'DROP SCHEMA IF EXISTS bench CASCADE' -c 'CREATE SCHEMA bench' || exit
+	export PGOPTIONS='-c search_path=bench,public'
+}
 
 # the hand-written loop, built and installed into the server, which is a throw-away one
 spi_loop()

@@ -62,6 +62,23 @@ nothing_left($node, 'a process of that number that is another one', but => ['oth
 $node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'other'");
 finish($other);
 
+# the server is stopped while a run goes on: its worker still drops what it made
+my $stopped = background($node, 'stopped', $sleeper);
+ok(defined seen($node, "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'rtbench worker' AND wait_event = 'PgSleep')"), 'a run goes on');
+my $started = time();
+$node->stop('fast');
+cmp_ok(time() - $started, '<', 10, 'the server stops soon');
+finish($stopped);
+$node->start;
+nothing_left($node, 'after a stop');
+
+# the client of a run is gone
+my $gone = background($node, 'gone', "SET client_connection_check_interval = '100ms'; $sleeper");
+ok(defined seen($node, "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'rtbench worker' AND wait_event = 'PgSleep')"), 'a run goes on');
+$gone->{h}->signal('KILL');
+finish($gone);
+nothing_left($node, 'without its client');
+
 # killed while the caller holds the results: the caller's session ends with the server, as any other
 is($node->safe_psql('postgres', "SELECT count(*) FROM rtbench.runs WHERE NOT complete"), '0', 'no run is kept half');
 

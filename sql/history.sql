@@ -1,0 +1,84 @@
+-- Runs beside runs, and what a run would take over a network: from hand-made passes.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS rtbench;
+CREATE ROLE regress_rtbench_history;
+RESET client_min_messages;
+SET ROLE regress_rtbench_history;
+\pset null -
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set hand_made :abs_srcdir '/test/hand_made.sql'
+\set ECHO none
+\i :hand_made
+\set ECHO all
+
+-- a projection is floor and round trips times distance
+SELECT pg_temp.keep('projected', '{base,one,fails,differs}') AS run \gset
+SELECT pg_temp.passes(:run, 'base', pg_temp.about(10), '{"round_trips": 100}'), pg_temp.passes(:run, 'one', pg_temp.about(5), '{"round_trips": 1}'), pg_temp.passes(:run, 'differs', pg_temp.about(5), '{"round_trips": 1}', digest => 'd1'),
+	pg_temp.pass(:run, 'pilot', 0, 'fails', '{"sqlstate": "53200", "message": "no memory"}') \g /dev/null
+SELECT round_trip_ms, arm, round_trips, floor_ms, ms, speedup, factor, basis FROM rtbench.project('{0, 0.2, 2.9}', :run);
+SELECT DISTINCT remark, run = :run AS last_run FROM rtbench.project('{1}');
+SELECT rtbench.project_count(133973, 2.9), rtbench.project_count(0, 1), rtbench.project_count(1, NULL);
+SELECT * FROM rtbench.project('{1,-1}');
+SELECT * FROM rtbench.project('{NaN}');
+SELECT * FROM rtbench.project('{Infinity}');
+SELECT * FROM rtbench.project('{1,NULL}');
+SELECT * FROM rtbench.project('{}');
+SELECT * FROM rtbench.project(NULL);
+SELECT * FROM rtbench.project('{1}', -1);
+SELECT rtbench.project_count(-1, 1);
+SELECT rtbench.project_count(1, -1);
+SELECT rtbench.project_count(1, 'NaN');
+
+-- the same scenario on three dates: what differs, then figures, then a total
+SELECT pg_temp.keep('before', '{base,arm,fails}', '{1,2}') AS before, pg_temp.keep('between', '{base,arm,fails}', '{1,2}') AS between, pg_temp.keep('after', '{base,arm,fails,new}', '{1,2,3}') AS after \gset
+SELECT pg_temp.passes(run, arm, pg_temp.about(ms * p, phase => (ms * p)::int), jsonb_build_object('point', p, 'plan_shape', CASE WHEN run = :after AND arm = 'arm' THEN '10 x Delete(t) -> Seq Scan(t)' ELSE '10 x Delete(t) -> Index Scan(t_pkey)' END))
+FROM (VALUES (:before, 'base', 10), (:before, 'arm', 5), (:between, 'base', 10), (:between, 'arm', 5), (:after, 'base', 10), (:after, 'arm', 8)) AS v (run, arm, ms), generate_series(1, 2) AS p \g /dev/null
+SELECT pg_temp.pass(run, 'pilot', 0, 'fails', '{"point": 1, "sqlstate": "53200", "message": "no memory"}') FROM unnest(ARRAY[:before, :between, :after]) AS run \g /dev/null
+RESET ROLE;
+UPDATE rtbench.runs SET server_version = '17.1', settings = '{"jit": "on", "work_mem": "4096"}' WHERE run = :after;
+UPDATE rtbench.runs SET settings = '{"jit": "off", "work_mem": "4096"}' WHERE run <> :after;
+SET ROLE regress_rtbench_history;
+SELECT kind, what, point, arm, found FROM rtbench.compare_runs(:before, :between, :after) WHERE kind = 'difference';
+SELECT kind, what, point, arm, median_ms, percent, ratio, low, high, verdict FROM rtbench.compare_runs(:before, :between, :after) WHERE kind <> 'difference';
+SELECT arm, ratio, verdict FROM rtbench.compare_runs(:after, :before) WHERE point = 1;
+
+-- an arm that cannot be compared in its own run is not compared between runs
+RESET ROLE;
+UPDATE rtbench.passes SET rows = 7 WHERE run = :before AND point = 1 AND arm = 'arm' AND round = 3;
+SET ROLE regress_rtbench_history;
+SELECT point, arm, median_ms, ratio, low, high, verdict FROM rtbench.compare_runs(:before, :after) WHERE arm = 'arm' AND kind = 'figure';
+
+-- refused: other scenario, parameters, rows; nothing in common; too few, unknown, twice
+CREATE FUNCTION pg_temp.refusal(VARIADIC runs bigint[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text; hint text; code text;
+BEGIN
+	PERFORM * FROM rtbench.compare_runs(VARIADIC runs);
+	RETURN 'compared';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT, code = RETURNED_SQLSTATE;
+	RETURN concat_ws(' / ', code, regexp_replace(sqlerrm, '-?\d+', 'N', 'g'), detail, hint);
+END $$;
+SELECT pg_temp.keep('a', '{base}') AS a, pg_temp.keep('scenario', '{base}') AS scenario, pg_temp.keep('parameters', '{base}') AS parameters, pg_temp.keep('rows', '{base}') AS rows, pg_temp.keep('other arm', '{other}') AS other \gset
+SELECT pg_temp.passes(run, 'base', pg_temp.about(10), digest => CASE WHEN run = :rows THEN 'd1' ELSE 'd0' END) FROM unnest(ARRAY[:a, :scenario, :parameters, :rows]) AS run \g /dev/null
+RESET ROLE;
+UPDATE rtbench.runs SET scenario = 'delete_tree' WHERE run = :scenario;
+UPDATE rtbench.runs SET options = '{"parameters": {"n": 3}}' WHERE run = :parameters;
+SET ROLE regress_rtbench_history;
+SELECT pg_temp.refusal(:a, other) AS refusal FROM unnest(ARRAY[:scenario, :parameters, :rows, :other, :a, -1]) AS other;
+SELECT pg_temp.refusal(:a), pg_temp.refusal(:a, NULL);
+
+-- history, in short, and forgetting
+SELECT label, scenario, transport, server_version, verdicts FROM rtbench.history ORDER BY run;
+SELECT rtbench.forget(:a);
+SELECT count(*) FROM rtbench.passes WHERE run = :a;
+DO $$ BEGIN PERFORM rtbench.forget(-1); EXCEPTION WHEN undefined_object THEN RAISE NOTICE '%', sqlerrm; END $$;
+-- another's runs are neither shown nor forgotten, not even by a superuser
+RESET ROLE;
+SELECT count(*) FROM rtbench.history WHERE run = :before;
+SELECT set_config('test.run', :'before', false) IS NULL AS none;
+DO $$ BEGIN PERFORM rtbench.forget(current_setting('test.run')::bigint); EXCEPTION WHEN undefined_object THEN RAISE NOTICE 'not his'; END $$;
+
+DELETE FROM rtbench.runs WHERE owner = 'regress_rtbench_history'::regrole;
+DROP OWNED BY regress_rtbench_history;
+DROP ROLE regress_rtbench_history;

@@ -1,0 +1,267 @@
+/*
+ * pilot_notes.c
+ *	  What the pilot found, in words.
+ *
+ * Findings go to the session's sink; texts are made in the current context.
+ */
+#include "postgres.h"
+
+#include "pilot.h"
+
+#include "catalog/pg_class.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+
+#include "advice.h"
+#include "difference.h"
+#include "sequences.h"
+#include "written.h"
+
+/* ---- of the discovery pass ---- */
+
+void
+rtb_pilot_note_counts(RtbSession *s, int arm, const RtbCounts *c)
+{
+	if (c->parallel)
+		rtb_session_find(s, RTB_FOUND_NOTE, arm,
+						 "CPU time is not known: parallel workers may have taken part");
+	if (c->sql_functions)
+		rtb_session_find(s, RTB_FOUND_NOTE, arm,
+						 "statements of SQL functions that were not inlined are counted");
+	if (c->rules)
+		rtb_session_find(s, RTB_FOUND_NOTE, arm, "statements added by rules are counted");
+	if (c->notifies)
+		rtb_session_find(s, RTB_FOUND_NOTE, arm,
+						 "notifications queued: their cost and serialisation at commit are not measured");
+	if (c->truncates)
+		rtb_session_find(s, RTB_FOUND_NOTE, arm,
+						 "TRUNCATE: removing and syncing files at commit is not measured, the time is a lower bound; triggers on DELETE do not fire; its ACCESS EXCLUSIVE lock keeps readers out until the transaction ends");
+	if (c->ddl)
+		rtb_session_find(s, RTB_FOUND_NOTE, arm,
+						 "changes the catalogs: definitions are not compared, dead catalog rows of rolled-back passes stay, and work on files at commit is not measured");
+}
+
+/* which index is missing, or is not used */
+void
+rtb_pilot_note_advice(RtbSession *s, int arm)
+{
+	ListCell   *lc;
+
+	foreach(lc, rtb_advice_found())
+		rtb_session_find(s, RTB_FOUND_NOTE, arm, "%s", (char *) lfirst(lc));
+}
+
+/* what stays in the session when the transaction is gone; of a failed arm too */
+void
+rtb_pilot_note_leaks(RtbSession *s, int arm)
+{
+	if (s->at->leaked_locks > 0)
+		rtb_session_find(s, RTB_FOUND_NOTE, arm,
+						 "side effect: %d session-level advisory lock%s the transaction (released by rtbench after each pass)",
+						 s->at->leaked_locks, s->at->leaked_locks == 1 ? " outlives" : "s outlive");
+	if (s->at->leaked_statements > 0)
+		rtb_session_find(s, RTB_FOUND_NOTE, arm,
+						 "side effect: %d prepared statement%s the transaction (dropped by rtbench after each pass)",
+						 s->at->leaked_statements,
+						 s->at->leaked_statements == 1 ? " outlives" : "s outlive");
+}
+
+/* a worker is not a client's backend in everything */
+void
+rtb_pilot_note_preload(RtbSession *s)
+{
+	const char *libraries = GetConfigOption("session_preload_libraries", true, false);
+
+	if (s->options.own_transactions && libraries != NULL && libraries[0] != '\0')
+		rtb_session_find(s, RTB_FOUND_NOTE, -1,
+						 "session_preload_libraries (%s) are not loaded in the worker", libraries);
+}
+
+/* ---- sequences ---- */
+
+/* what no rollback sets back on the user's own sequences */
+void
+rtb_pilot_tell_advanced(RtbPilot *p)
+{
+	RtbSession *s = p->s;
+	ListCell   *lc;
+
+	foreach(lc, s->at->written)
+	{
+		const RtbRelation *rel = lfirst(lc);
+		bool		advanced = false;
+
+		if (rel->relkind != RELKIND_SEQUENCE || rel->scratch)
+			continue;
+		for (int i = 0; i < s->at->narms; i++)
+		{
+			int64		move = p->moves[i] ? p->moves[i][foreach_current_index(lc)] : RTB_MOVE_UNKNOWN;
+
+			/* what is set back by TRUNCATE is so by its transaction */
+			advanced |= move > 0 || move == RTB_MOVE_UNKNOWN;
+		}
+		if (advanced)
+			rtb_session_find(s, RTB_FOUND_NOTE, -1,
+							 "advances sequence %s, which no rollback sets back", rel->label);
+	}
+}
+
+void
+rtb_pilot_compare_sequences(RtbPilot *p)
+{
+	RtbSession *s = p->s;
+	int			base = s->options.baseline;
+
+	for (int i = 0; i < s->at->narms; i++)
+	{
+		const char *name = s->at->arms[i]->name;
+		const char *base_name = s->at->arms[base]->name;
+		char	   *set_back;
+		char	   *drawn;
+
+		if (i == base || p->moves[i] == NULL || p->moves[base] == NULL)
+			continue;
+		set_back = rtb_sequences_set_back(s->at->written, p->moves[i], name,
+										  p->moves[base], base_name);
+		drawn = rtb_sequences_drawn(s->at->written, p->moves[i], name,
+									p->moves[base], base_name);
+		/* who names a check query has said what counts */
+		if (set_back != NULL)
+			rtb_session_find(s, s->at->check_mode == RTB_CHECK_QUERY ? RTB_FOUND_NOTE : RTB_FOUND_DIFFERENT,
+							 i, "sequences: %s", set_back);
+		if (drawn != NULL)
+			rtb_session_find(s, RTB_FOUND_NOTE, i, "%s", drawn);
+	}
+}
+
+/* ---- the way out where columns differ that no two passes have alike ---- */
+
+/* one table's rows as a query without the columns that no two passes have alike */
+static void
+append_check_query(StringInfo buf, const RtbCheck *check, const RtbRelation *rel, List *unstable,
+				   bool several, StringInfo names)
+{
+	const char *name = rel->scratch || rel->temporary ? quote_identifier(rel->label) : rel->name;
+	StringInfoData columns;
+	const RtbCheckPart *part = rtb_check_part(check, rel->label);
+
+	initStringInfo(&columns);
+	for (int i = 0; part != NULL && i < part->digest.ncolumns; i++)
+	{
+		const char *quoted = quote_identifier(part->digest.columns[i]);
+
+		if (rtb_column_in_list(unstable, rel->label, quoted))
+			appendStringInfo(names, "%s%s.%s", names->len ? ", " : "", rel->label, quoted);
+		else
+			appendStringInfo(&columns, "%s%s", columns.len ? ", " : "", quoted);
+	}
+	if (several)
+		appendStringInfo(buf, "%sSELECT %s, ROW(%s)::text FROM %s", buf->len ? " UNION ALL " : "",
+						 quote_literal_cstr(rel->label), columns.data, name);
+	else
+		appendStringInfo(buf, "SELECT %s FROM %s", columns.len ? columns.data : "count(*)", name);
+}
+
+/*
+ * Where columns differ that also differ from pass to pass of one arm (ids, the
+ * clock), print the check query without them, ready to be used.
+ */
+void
+rtb_pilot_suggest_check_query(RtbPilot *p)
+{
+	RtbSession *s = p->s;
+	const RtbCheck *check = p->second[s->options.baseline];
+	StringInfoData query;
+	StringInfoData names;
+	const char *what = p->different ?
+		"columns differ from pass to pass of one arm" :
+		"only columns differ that also differ from pass to pass of one arm";
+	List	   *unstable = NIL;
+	int			tables = 0;
+	ListCell   *lc;
+
+	if (s->at->check_mode != RTB_CHECK_TABLES || check == NULL)
+		return;
+	for (int i = 0; i < s->at->narms; i++)
+		unstable = list_concat(unstable, p->unstable[i]);
+	foreach(lc, s->at->written)
+		tables += ((RtbRelation *) lfirst(lc))->relkind != RELKIND_SEQUENCE;
+	initStringInfo(&query);
+	initStringInfo(&names);
+	foreach(lc, s->at->written)
+	{
+		const RtbRelation *rel = lfirst(lc);
+
+		if (rel->relkind != RELKIND_SEQUENCE && rel->unreadable == NULL)
+			append_check_query(&query, check, rel, unstable, tables > 1, &names);
+	}
+	/* rows whose number or combination changes are not mended by leaving columns out */
+	if (names.len == 0)
+		return;
+	if (!s->suggested)
+		ereport(NOTICE,
+				(errmsg("%s: %s", what, names.data),
+				 errhint("Compare without them: check_query => %s", quote_literal_cstr(query.data))));
+	s->suggested = true;
+	for (int i = 0; i < s->at->narms; i++)
+	{
+		if (p->unstable[i] != NIL)
+			rtb_session_find(s, RTB_FOUND_NOTE, i, "%s: %s; compare with check_query => %s",
+							 what, names.data, quote_literal_cstr(query.data));
+	}
+}
+
+/* equal digests of no rows at all prove nothing */
+/* equal digests prove nothing where no arm changes what is digested */
+void
+rtb_pilot_tell_blind_check(RtbPilot *p)
+{
+	RtbSession *s = p->s;
+	bool		any = false;
+
+	for (int i = 0; i < s->at->narms; i++)
+	{
+		if (p->second[i] == NULL)
+			continue;
+		if (p->untouched != NULL && !rtb_check_equal(p->second[i], p->untouched))
+			return;
+		if (p->untouched == NULL && p->second[i]->parts != NIL)
+			return;
+		any = true;
+	}
+	if (!any)
+		return;
+	if (p->untouched != NULL && p->wrote)
+		rtb_session_find(s, RTB_FOUND_NOTE, -1,
+						 "the check query returns the same rows before any arm ran: it does not see what the arms write");
+	else if (p->untouched == NULL && s->at->check_mode == RTB_CHECK_RETURNED)
+		rtb_session_find(s, RTB_FOUND_NOTE, -1,
+						 "nothing was compared: no arm returned rows or wrote a table that another transaction can see");
+}
+
+void
+rtb_pilot_tell_empty_check(RtbPilot *p)
+{
+	RtbSession *s = p->s;
+	bool		digested = false;
+
+	/* where arms write, having no rows left may be what they do */
+	if (s->at->check_mode != RTB_CHECK_QUERY || p->wrote)
+		return;
+	for (int i = 0; i < s->at->narms; i++)
+	{
+		const RtbCheckPart *part = NULL;
+
+		if (s->at->failed[i] || p->second[i] == NULL)
+			continue;
+		part = rtb_check_part(p->second[i], "check query");
+		if (part == NULL || part->digest.rows > 0)
+			return;
+		digested = true;
+	}
+	if (digested)
+		rtb_session_find(s, RTB_FOUND_NOTE, -1,
+						 "the check query returns no rows: that digests are equal proves nothing");
+}
+
