@@ -10,8 +10,9 @@
 #	sweep	sweep('delete_tree') with defaults beside a busy loop on every core: a minute, and a verdict in every row
 #
 # EXPERIMENTS (200), POWER (60), REPEATS (20): how many of each.
-# The server is that of PGHOST, PGPORT, PGDATABASE, PGUSER, with rtbench installed.  Prints OK or NOT OK for each bound.
-set -u
+# The server is that of PGHOST, PGPORT, PGDATABASE, PGUSER, with rtbench installed.
+
+. "$(dirname "$0")/common.bash"
 
 EXPERIMENTS=${EXPERIMENTS:-200}
 POWER=${POWER:-60}
@@ -26,9 +27,6 @@ LABEL="verdicts $$"
 work=$(mktemp -d)
 loads=()
 child=''
-bad=0
-
-sql() { psql -X -q -A -t -v ON_ERROR_STOP=1 "$@"; }
 
 # so that a signal is heeded at once, and ends the statement too
 sql_file() # sql_file FILE
@@ -40,11 +38,8 @@ sql_file() # sql_file FILE
 }
 say() { printf '%s\n' "$*"; }
 
-# bound TEXT CONDITION : one line; CONDITION is for awk
-bound()
-{
-	if awk "BEGIN { exit !($2) }"; then say "OK      $1"; else say "NOT OK  $1"; bad=1; fi
-}
+# bound TEXT CONDITION : CONDITION is for awk
+bound() { report "$1" "$(awk "BEGIN { print ($2) ? \"t\" : \"f\" }")"; }
 
 # ---------------------------------------------------------------- other load
 
@@ -52,14 +47,13 @@ bound()
 # same for all arms, whatever their order.  It ends with this script, even if that is killed.
 load_on()
 {
-	local core
-	for core in $(seq "$(nproc)"); do
+	for _ in $(seq "$(nproc)"); do
 		(
 			trap - EXIT
 			while kill -0 $$ 2>/dev/null; do
-				read -r now _ </proc/uptime
-				end=$((10#${now%.*}${now#*.} + RANDOM % 160))
-				while read -r now _ </proc/uptime && ((10#${now%.*}${now#*.} < end)); do :; done
+				IFS=' .' read -r seconds hundredths _ </proc/uptime
+				end=$((10#$seconds$hundredths + RANDOM % 160))
+				while IFS=' .' read -r seconds hundredths _ </proc/uptime && ((10#$seconds$hundredths < end)); do :; done
 				[ "${1-}" = steady ] || sleep "0.$((RANDOM % 9 + 1))"
 			done
 		) &
@@ -78,7 +72,7 @@ load_off()
 clean_up()
 {
 	trap '' INT TERM HUP
-	[ -z "$child" ] || { kill $child; wait $child; } 2>/dev/null
+	[ -z "$child" ] || { kill "$child"; wait "$child"; } 2>/dev/null
 	load_off
 	sql -c "SET client_min_messages = error" -c "DELETE FROM rtbench.runs WHERE label LIKE '$LABEL%'" \
 		-c "DROP SCHEMA IF EXISTS verdicts CASCADE" >/dev/null 2>&1
@@ -344,4 +338,4 @@ done
 say "$*: takes about $minutes minutes"
 sql -c 'SET client_min_messages = warning' -c 'CREATE EXTENSION IF NOT EXISTS rtbench' || exit
 for part; do "part_$part"; done
-exit $bad
+close
