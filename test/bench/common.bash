@@ -6,6 +6,8 @@
 # A benchmark prints a line for each thing that must be reached, ending in OK or NOT OK, and ends by calling close.
 
 set -u
+set -o pipefail
+shopt -s lastpipe		# reports counts in this shell
 not_ok=0 printed=0
 SECONDS=0
 
@@ -27,8 +29,9 @@ report()
 # reports : lines of TEXT<tab>OK?, from standard input
 reports()
 {
-	local text ok
-	while IFS=$'\t' read -r text ok; do report "$text" "$ok"; done
+	local text ok lines=0
+	while IFS=$'\t' read -r text ok; do report "$text" "$ok"; lines=$((lines + 1)); done
+	[ $lines -gt 0 ] || report 'nothing was measured' f
 }
 
 close()
