@@ -60,6 +60,8 @@ SELECT count(*) AS passes, count(*) FILTER (WHERE control) AS control FROM pg_te
 -- the setting that proves that order matters: all rounds of an arm, then all of the next
 SET rtbench.pass_order = 'blocks';
 SELECT count(*) AS arms FROM rtbench.compare(pg_temp.sleepers('{a,b}', '1'), rounds => 4);
+-- a run made so can be told from others
+SELECT settings ->> 'rtbench.pass_order' AS pass_order FROM rtbench.runs ORDER BY run DESC LIMIT 1;
 RESET rtbench.pass_order;
 SELECT string_agg(CASE WHEN control THEN '*' ELSE arm END, '' ORDER BY pass) FROM pg_temp.timed();
 

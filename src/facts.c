@@ -29,7 +29,7 @@ static const char *const settings[] = {
 	"full_page_images", "full_page_writes", "huge_pages", "jit", "jit_above_cost",
 	"lock_timeout", "log_min_duration_statement", "log_statement", "maintenance_work_mem",
 	"max_parallel_workers_per_gather", "max_wal_size", "max_worker_processes",
-	"plan_cache_mode", "random_page_cost", "search_path", "seq_page_cost",
+	"plan_cache_mode", "random_page_cost", "rtbench.pass_order", "search_path", "seq_page_cost",
 	"session_preload_libraries", "session_replication_role", "shared_buffers",
 	"shared_preload_libraries", "statement_timeout", "synchronous_commit", "temp_buffers",
 	"track_io_timing", "wal_compression", "wal_level", "work_mem"

@@ -164,17 +164,25 @@ line_of_arm(const RtbRun *run, int arm)
 
 /* ---- rounds that have all points ---- */
 
+/* by halving: a cell's passes are sorted by session and round */
 static const RtbPass *
 pass_of_round(const RtbCell *cell, const RtbPass *round)
 {
-	ListCell   *lc;
+	int			low = 0;
+	int			high = list_length(cell->timed);
 
-	foreach(lc, cell->timed)
+	while (low < high)
 	{
-		const RtbPass *pass = lfirst(lc);
+		int			middle = (low + high) / 2;
+		const RtbPass *pass = list_nth(cell->timed, middle);
 
 		if (pass->session == round->session && pass->round == round->round)
 			return pass;
+		if (pass->session != round->session ? pass->session < round->session :
+			pass->round < round->round)
+			low = middle + 1;
+		else
+			high = middle;
 	}
 	return NULL;
 }

@@ -14,6 +14,6 @@ extern void rtb_spi_close_arm(void *state);
 extern void rtb_spi_release_arm(void *state);
 extern void rtb_spi_run(void *state, RtbArmRun *run);
 extern void rtb_spi_limit_messages(bool limit);
-extern void rtb_spi_refuse(int rc, const char *statement) pg_attribute_noreturn();
+extern void rtb_spi_refuse(int rc, const char *statement);
 
 #endif							/* RTB_SPI_ARM_H */
