@@ -329,6 +329,21 @@ rounds_until(Experiment *x, int i, Rounds *r, int64 deadline_ns)
 	}
 }
 
+/* can there be an interval at this point too, as far as those before it tell? */
+static bool
+has_time_for(const Experiment *x, int i)
+{
+	int64		value = rtb_rounds_point(x, i);
+	int			needed = rtb_judge_needed(RTB_ALPHA);
+
+	if (x->e->rounds > 0)
+		needed = Min(needed, x->e->rounds);
+	return i == 0 ||
+		rtb_schedule_forecast(x->costs, x->npoints, value, false) +
+		needed * rtb_schedule_forecast(x->costs, x->npoints, value, true) <=
+		rtb_rounds_overtime_ns(x);
+}
+
 static void
 measure_point(Experiment *x, int i)
 {
@@ -340,7 +355,8 @@ measure_point(Experiment *x, int i)
 	r.most = x->e->rounds > 0 ? x->e->rounds : RTB_ROUNDS_MOST;
 	r.looks = x->e->rounds == 0;
 	rtb_rounds_pilot(x, r.cost->value);
-	rtb_outlook_tell_pilot(&x->outlook, r.cost->value, rtb_clock_ns() - started);
+	r.cost->pilot_ns = rtb_clock_ns() - started;
+	rtb_outlook_tell_pilot(&x->outlook, r.cost->value, r.cost->pilot_ns);
 	rtb_outlook_asked(&x->outlook, x->walk + i + 1, x->nwalk - i - 1);
 	rtb_rounds_warm_up(x, x->keeper, 1);
 	rounds_until(x, i, &r, rtb_clock_ns() + share_ns(x, i));
@@ -366,14 +382,15 @@ rtb_rounds_point_by_point(Experiment *x)
 	rtb_progress_sessions(x->e->progress, 1);
 	for (int i = 0; i < x->nwalk; i++)
 	{
-		if (i > 0 && rtb_rounds_time_left_ns(x) <= 0)
-			left_out = lappend(left_out, list_nth(run->points, x->walk[i]));
-		else
+		if (has_time_for(x, i))
 			measure_point(x, i);
+		else
+			left_out = lappend(left_out, list_nth(run->points, x->walk[i]));
 	}
 	if (left_out != NIL)
 	{
 		rtb_forecast_warn_left_out(left_out);
+		run->points = list_difference_ptr(run->points, left_out);
 		run->complete = false;
 	}
 }

@@ -9,7 +9,7 @@
 #		of equal arms
 #	sweep	sweep('delete_tree') with defaults beside a busy loop on every core: a minute, and a verdict in every row
 #
-# EXPERIMENTS (200), POWER (60), REPEATS (20): how many of each.
+# EXPERIMENTS (200), POWER (60), REPEATS (20): how many of each; AA_SECONDS (2), POWER_SECONDS (6), TIME_SECONDS (30): max_time.
 # The server is that of PGHOST, PGPORT, PGDATABASE, PGUSER, with rtbench installed.
 
 . "$(dirname "$0")/common.bash"
@@ -19,9 +19,9 @@ POWER=${POWER:-60}
 REPEATS=${REPEATS:-20}
 READS=${READS:-1000}
 WRITES=${WRITES:-300}
-AA_SECONDS=2
-POWER_SECONDS=6
-TIME_SECONDS=30
+AA_SECONDS=${AA_SECONDS:-2}
+POWER_SECONDS=${POWER_SECONDS:-6}
+TIME_SECONDS=${TIME_SECONDS:-30}
 LABEL="verdicts $$"
 
 work=$(mktemp -d)
