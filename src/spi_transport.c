@@ -77,6 +77,14 @@ worker_rollback(void)
 }
 
 static void
+worker_commit(void)
+{
+	SPI_finish();
+	PopActiveSnapshot();
+	CommitTransactionCommand();
+}
+
+static void
 worker_after_error(void)
 {
 	rtb_spi_limit_messages(true);
@@ -120,6 +128,7 @@ const RtbTransport rtb_spi_worker_transport = {
 	.settle = spi_settle,
 	.digest = spi_digest,
 	.rollback = worker_rollback,
+	.commit = worker_commit,
 	.after_error = worker_after_error,
 };
 

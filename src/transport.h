@@ -44,6 +44,7 @@ typedef struct RtbTransport
 	void		(*settle) (void);
 	void		(*digest) (const char *query, RtbDigest *digest, Tuplestorestate *row_hashes);
 	void		(*rollback) (void);
+	void		(*commit) (void);
 	void		(*after_error) (void);
 } RtbTransport;
 

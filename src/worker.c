@@ -22,6 +22,7 @@
 #include "storage/latch.h"
 #include "storage/shm_mq.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 #include "worker.h"
 #include "worker_wire.h"
@@ -160,6 +161,8 @@ wait_a_while(RtbWorker *worker, RtbExchange *exchange)
 
 	if (exchange->quiet)
 		timeout = Min(timeout, time_left(exchange->deadline));
+	/* a caller that holds no snapshot of its own keeps no dead rows from being pruned */
+	InvalidateCatalogSnapshotConditionally();
 
 	events = WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 					   timeout, PG_WAIT_EXTENSION);
