@@ -218,17 +218,51 @@ CREATE VIEW rtbench.arms WITH (security_invoker) AS
 COMMENT ON VIEW rtbench.arms IS 'arms of the scenarios that the current role may use';
 GRANT SELECT ON rtbench.scenarios, rtbench.arms TO PUBLIC;
 
-CREATE FUNCTION rtbench.step(statement text, types text[] DEFAULT NULL, plans text DEFAULT NULL)
+CREATE FUNCTION rtbench.step(statement text, types text[] DEFAULT NULL, plans text DEFAULT NULL,
+		subtransaction text DEFAULT NULL)
 	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'rtb_step';
-COMMENT ON FUNCTION rtbench.step(text, text[], text) IS
-	'a step: a text sent as one message; types fixes the types of $1 ..., plans is ''fresh'' or ''kept''';
+COMMENT ON FUNCTION rtbench.step(text, text[], text, text) IS
+	'a step: a text sent as one message; types fixes the types of $1 ..., plans is ''fresh'' or ''kept'', subtransaction around each execution is ''none'', ''internal'' (begun and released in C) or ''savepoint'' (SAVEPOINT and RELEASE sent as statements)';
+
+-- Texts have a form of their own, because literals without a type prefer it;
+-- everything else comes to the second form, which names what is wrong.
+CREATE FUNCTION rtbench.foreach(driver text, VARIADIC body text[])
+	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'rtb_foreach';
+COMMENT ON FUNCTION rtbench.foreach(text, text[]) IS
+	'a step: for each row of the driver query, the statements of the body, with the row''s columns as $1 ...';
 
 CREATE FUNCTION rtbench.foreach(driver text, VARIADIC body "any")
 	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'rtb_foreach';
 COMMENT ON FUNCTION rtbench.foreach(text, "any") IS
-	'a step: for each row of the driver query, the body, with the row''s columns as $1 ...; the body is texts or steps';
+	'a step: for each row of the driver query, the steps of the body, with the row''s columns as $1 ...';
+
+CREATE FUNCTION rtbench.foreach(driver text, body jsonb[], commit_every bigint)
+	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'rtb_foreach_with_options';
+COMMENT ON FUNCTION rtbench.foreach(text, jsonb[], bigint) IS
+	'a loop that commits after every so many rows of its driver, in an arm with ending => ''commit''';
+
+CREATE FUNCTION rtbench.foreach(driver text, body jsonb[], commit_every text)
+	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'rtb_foreach_with_options';
+COMMENT ON FUNCTION rtbench.foreach(text, jsonb[], text) IS
+	'a loop that commits after every so many rows of its driver, the number being a parameter, '':name''';
+
+-- "character" only so that arrays of texts without a type mean these
+CREATE FUNCTION rtbench.foreach(driver character, body text[], commit_every bigint)
+	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'rtb_foreach_with_options';
+COMMENT ON FUNCTION rtbench.foreach(character, text[], bigint) IS
+	'a loop of statements that commits after every so many rows of its driver';
+
+CREATE FUNCTION rtbench.foreach(driver character, body text[], commit_every text)
+	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'rtb_foreach_with_options';
+COMMENT ON FUNCTION rtbench.foreach(character, text[], text) IS
+	'a loop of statements that commits after every so many rows of its driver, the number being a parameter, '':name''';
 
 CREATE FUNCTION rtbench.generated(query text)
 	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
@@ -353,6 +387,12 @@ CREATE TABLE rtbench.passes (
 	wal_fpi bigint,
 	wal_bytes bigint,
 	xids bigint,
+	transactions bigint,
+	commit_ns bigint,
+	subxact_overflowed boolean,
+	updates bigint,
+	hot_updates bigint,
+	catalog_reads bigint,
 	plan_shape text,
 	fired_shape text,
 	digest text,
@@ -465,11 +505,20 @@ RETURNS TABLE (
 	wal_records bigint,
 	wal_bytes bigint,
 	xids bigint,
+	transactions bigint,
+	tps numeric,
+	tps_stddev numeric,
+	commit_ms numeric,
+	subxact_overflowed boolean,
+	hot_percent numeric,
+	catalog_reads bigint,
 	plan_shape text,
 	speedup numeric,
 	speedup_low numeric,
 	speedup_high numeric,
 	decrease_percent numeric,
+	decrease_low numeric,
+	decrease_high numeric,
 	cpu_speedup numeric,
 	cpu_speedup_low numeric,
 	cpu_speedup_high numeric,
@@ -757,6 +806,59 @@ AS 'MODULE_PATHNAME', 'rtb_compare' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.compare(jsonb[], text, text, bigint[], jsonb, text, text, text, text, int,
 	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
 'compare ad hoc arms on the caller''s own committed tables, or on a fixture that setup builds';
+
+CREATE PROCEDURE rtbench.run_sweep(
+	scenario text,
+	points bigint[] DEFAULT NULL,
+	parameters jsonb DEFAULT NULL,
+	arms text[] DEFAULT NULL,
+	swept text DEFAULT NULL,
+	check_query text DEFAULT NULL,
+	baseline text DEFAULT NULL,
+	transport text DEFAULT 'worker',
+	label text DEFAULT NULL,
+	rounds int DEFAULT NULL,
+	max_time interval DEFAULT '60 s',
+	pass_timeout interval DEFAULT NULL,
+	ignore_columns text[] DEFAULT NULL,
+	compare_returned boolean DEFAULT false,
+	vacuum boolean DEFAULT NULL,
+	margin float8 DEFAULT 0.02,
+	seed bigint DEFAULT NULL,
+	sessions int DEFAULT NULL,
+	target float8 DEFAULT 0.02,
+	control boolean DEFAULT true)
+AS 'MODULE_PATHNAME', 'rtb_run_sweep' LANGUAGE C;
+COMMENT ON PROCEDURE rtbench.run_sweep(text, bigint[], jsonb, text[], text, text, text, text, text, int,
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
+'sweep() by CALL, which arms that commit need: it commits first and then waits without a snapshot; the verdicts are in rtbench.last and rtbench.result() afterwards';
+
+CREATE PROCEDURE rtbench.run_compare(
+	arms jsonb[],
+	setup text DEFAULT NULL,
+	check_query text DEFAULT NULL,
+	points bigint[] DEFAULT NULL,
+	parameters jsonb DEFAULT NULL,
+	swept text DEFAULT NULL,
+	baseline text DEFAULT NULL,
+	transport text DEFAULT 'worker',
+	label text DEFAULT NULL,
+	rounds int DEFAULT NULL,
+	max_time interval DEFAULT '60 s',
+	pass_timeout interval DEFAULT NULL,
+	ignore_columns text[] DEFAULT NULL,
+	compare_returned boolean DEFAULT false,
+	vacuum boolean DEFAULT NULL,
+	margin float8 DEFAULT 0.02,
+	seed bigint DEFAULT NULL,
+	sessions int DEFAULT NULL,
+	target float8 DEFAULT 0.02,
+	control boolean DEFAULT true)
+AS 'MODULE_PATHNAME', 'rtb_run_compare' LANGUAGE C;
+COMMENT ON PROCEDURE rtbench.run_compare(jsonb[], text, text, bigint[], jsonb, text, text, text, text, int,
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
+'compare() by CALL, which arms that commit need: it commits first and then waits without a snapshot; the verdicts are in rtbench.last and rtbench.result() afterwards';
+
 
 CREATE FUNCTION rtbench.compare(
 	arms text[],

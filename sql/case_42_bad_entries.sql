@@ -26,6 +26,7 @@ SELECT * FROM told;
 SELECT * FROM notes;
 -- a transaction id for each entry that was inserted or refused while being inserted, and the failed ones have run as statements too
 SELECT arm, xids, statements, "rows" FROM rtbench.result() WHERE point = 80 AND verdict <> 'failed';
+-- a savepoint may be a step of its own, but not be generated
 SELECT rtbench.arm('client_savepoints', 'SAVEPOINT e');
 
 SELECT rtbench.drop_scenario('case_42');

@@ -130,7 +130,7 @@ SELECT rtbench.add_arm('s', '{"arm": "a", "steps": [{"statement": "SELECT 1", "t
 SELECT rtbench.add_arm('s', '{"arm": "a", "steps": [{"statement": "SELECT 1", "plans": "old"}]}');
 SELECT rtbench.add_arm('s', '{"arm": "a", "steps": [{"statement": "SELECT $1"}]}');
 SELECT rtbench.add_arm('s', '{"arm": "a", "steps": [{"statement": "VACUUM"}]}');
-SELECT rtbench.add_arm('s', '{"arm": "a", "steps": [{"statement": "SELECT 1"}], "ending": "commit"}');
+SELECT rtbench.add_arm('s', '{"arm": "a", "steps": [{"statement": "SELECT 1"}], "ending": "sometimes"}');
 SELECT rtbench.add_arm('s', '{"arm": "a", "steps": [{"statement": "SELECT 1", "types": null}], "description": null, "ending": "rollback"}');
 SELECT rtbench.add_arm('s', rtbench.arm('a', 'SELECT 2'));
 SELECT arms FROM rtbench.scenarios WHERE scenario = 's';

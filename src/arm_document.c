@@ -5,9 +5,11 @@
  * The shape, stable from version to version:
  *
  *	arm		{"arm": name, "steps": [step, ...], "description": text,
- *			 "before": text, "plans": "fresh" | "kept", "ending": "rollback"}
- *	step	{"statement": text, "types": [type name, ...], "plans": ...}
- *			{"foreach": query, "body": [step, ...]}
+ *			 "before": text, "plans": "fresh" | "kept",
+ *			 "ending": "rollback" | "commit" | "autocommit"}
+ *	step	{"statement": text, "types": [type name, ...], "plans": ...,
+ *			 "subtransaction": "none" | "internal" | "savepoint"}
+ *			{"foreach": query, "body": [step, ...], "commit_every": n}
  *			{"generated": query}
  *
  * Only "arm", "steps", and what names the kind of step are required.  An
@@ -19,7 +21,10 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "fmgr.h"
 #include "miscadmin.h"
+#include "utils/fmgrprotos.h"
+#include "utils/numeric.h"
 
 #include "arm_document.h"
 #include "json_access.h"
@@ -30,13 +35,15 @@ typedef struct Reading
 	const RtbTextRules *rules;
 	const char *arm;			/* its name, or NULL */
 	bool		plans_kept;		/* the arm's default */
+	bool		savepoints;		/* some were read */
+	bool		commits_in_loop;	/* a foreach has commit_every */
 	int			steps;			/* read so far */
 } Reading;
 
 static const char *const arm_keys[] =
 {"arm", "steps", "description", "before", "plans", "ending", NULL};
-static const char *const statement_keys[] = {"statement", "types", "plans", NULL};
-static const char *const foreach_keys[] = {"foreach", "body", NULL};
+static const char *const statement_keys[] = {"statement", "types", "plans", "subtransaction", NULL};
+static const char *const foreach_keys[] = {"foreach", "body", "commit_every", NULL};
 static const char *const generated_keys[] = {"generated", NULL};
 
 static List *read_steps(Reading *reading, JsonbContainer *holder, const char *key, bool inside);
@@ -128,7 +135,7 @@ rtb_text_prepare(const char *text, const RtbTextRules *rules)
 	if (rules->mode == RTB_TEXT_FILL)
 	{
 		ready = rtb_script_fill(text, rules->values);
-		rtb_script_refuse(ready);
+		rtb_script_refuse(ready, rules->savepoints);
 		return ready;
 	}
 	ready = rtb_script_blank(text);
@@ -136,7 +143,7 @@ rtb_text_prepare(const char *text, const RtbTextRules *rules)
 	callback.arg = unconstify(char *, text);
 	callback.previous = error_context_stack;
 	error_context_stack = &callback;
-	rtb_script_refuse(ready);
+	rtb_script_refuse(ready, rules->savepoints);
 	error_context_stack = callback.previous;
 	if (rules->mode == RTB_TEXT_ALONE)
 		rtb_script_remark(ready);
@@ -221,14 +228,76 @@ get_types(JsonbContainer *object, int nparams)
 	return types;
 }
 
+static RtbSubxact
+get_subtransaction(JsonbContainer *object)
+{
+	char	   *kind = rtb_json_text(object, "subtransaction");
+
+	if (kind == NULL || strcmp(kind, "none") == 0)
+		return RTB_SUBXACT_NONE;
+	if (strcmp(kind, "internal") == 0)
+		return RTB_SUBXACT_INTERNAL;
+	if (strcmp(kind, "savepoint") == 0)
+		return RTB_SUBXACT_SAVEPOINT;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid value for \"subtransaction\": \"%s\"", kind),
+			 errhint("Valid values are \"none\", \"internal\" and \"savepoint\".")));
+}
+
+/*
+ * After how many driver rows a transaction ends: a number, or ":name" of a
+ * parameter, which has a value only when the texts are filled in.
+ */
+static int64
+get_commit_every(Reading *reading, JsonbContainer *object)
+{
+	JsonbValue *value = rtb_json_value(object, "commit_every");
+	char	   *text;
+	int64		n;
+
+	if (value == NULL)
+		return 0;
+	if (value->type == jbvString)
+	{
+		text = pnstrdup(value->val.string.val, value->val.string.len);
+		if (reading->rules->mode == RTB_TEXT_NAMES)
+			rtb_script_check_names(psprintf("SELECT %s", text), reading->rules->known);
+		if (reading->rules->mode != RTB_TEXT_FILL)
+		{
+			(void) rtb_script_blank(psprintf("SELECT %s", text));
+			if (text[0] == ':')
+				return 1;
+		}
+		else
+			text = rtb_script_fill(psprintf("SELECT %s", text), reading->rules->values) + strlen("SELECT ");
+	}
+	else if (value->type == jbvNumeric)
+		text = DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(value->val.numeric)));
+	else
+		text = "";
+	n = strspn(text, "0123456789") == strlen(text) && strlen(text) < 18 ? strtoll(text, NULL, 10) : 0;
+	if (n < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid value for \"commit_every\": %s", text[0] ? text : "not a number"),
+				 errhint("It is the number of driver rows after which a transaction is committed, at least 1, or a parameter, \":name\".")));
+	return n;
+}
+
 /* the text of a step, made ready, and what can be told from it */
 static void
 read_step_text(Reading *reading, RtbStep *step, const char *text, const char *what, bool inside)
 {
+	RtbTextRules rules = *reading->rules;
 	RtbTextPlace place;
 
+	rules.savepoints = step->kind == RTB_STEP_STATEMENT;
+
 	rtb_text_place_push(&place, what, step->id, "arm", reading->arm);
-	step->text = rtb_text_prepare(text, reading->rules);
+	step->text = rtb_text_prepare(text, &rules);
+	if (rules.savepoints)
+		reading->savepoints |= rtb_script_has_savepoint(step->text);
 	if (step->kind == RTB_STEP_FOREACH)
 		rtb_script_require_query(step->text, "a driver", true);
 	else if (step->kind == RTB_STEP_GENERATED)
@@ -280,6 +349,8 @@ read_step(Reading *reading, JsonbContainer *object, bool inside)
 		check_keys(object, "a foreach", foreach_keys);
 		step->kind = RTB_STEP_FOREACH;
 		read_step_text(reading, step, driver, "driver of a foreach", inside);
+		step->commit_every = get_commit_every(reading, object);
+		reading->commits_in_loop |= step->commit_every > 0;
 		step->body = read_steps(reading, object, "body", true);
 	}
 	else if (generated != NULL)
@@ -295,6 +366,8 @@ read_step(Reading *reading, JsonbContainer *object, bool inside)
 		read_step_text(reading, step, statement, "statement", inside);
 		step->types = get_types(object, step->nparams);
 		step->plans_kept = get_plans_kept(object, reading->plans_kept);
+		step->subtransaction = get_subtransaction(object);
+		reading->savepoints |= step->subtransaction == RTB_SUBXACT_SAVEPOINT;
 	}
 	return step;
 }
@@ -326,23 +399,22 @@ read_steps(Reading *reading, JsonbContainer *holder, const char *key, bool insid
 	return steps;
 }
 
-/* how an arm's pass ends: only one way exists */
-static void
-check_ending(JsonbContainer *object)
+/* how an arm's pass ends */
+static RtbEnding
+get_ending(JsonbContainer *object)
 {
 	char	   *ending = rtb_json_text(object, "ending");
 
 	if (ending == NULL || strcmp(ending, "rollback") == 0)
-		return;
+		return RTB_ENDING_ROLLBACK;
 	if (strcmp(ending, "commit") == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("arms that commit are not supported"),
-				 errhint("Leave \"ending\" out: passes are rolled back.")));
+		return RTB_ENDING_COMMIT;
+	if (strcmp(ending, "autocommit") == 0)
+		return RTB_ENDING_AUTOCOMMIT;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("invalid value for \"ending\": \"%s\"", ending),
-			 errhint("The valid value is \"rollback\".")));
+			 errhint("Valid values are \"rollback\", \"commit\" and \"autocommit\".")));
 }
 
 /*
@@ -386,7 +458,7 @@ rtb_arm_read(Jsonb *document, const RtbTextRules *rules)
 
 	arm->name = rtb_arm_name(document);
 	check_keys(object, "an arm", arm_keys);
-	check_ending(object);
+	arm->ending = get_ending(object);
 	arm->description = rtb_json_text(object, "description");
 	before = rtb_json_text(object, "before");
 	if (before != NULL)
@@ -402,6 +474,17 @@ rtb_arm_read(Jsonb *document, const RtbTextRules *rules)
 	reading.arm = arm->name;
 	reading.plans_kept = get_plans_kept(object, false);
 	arm->steps = read_steps(&reading, object, "steps", false);
+	arm->savepoints = reading.savepoints;
+	if (reading.commits_in_loop && arm->ending != RTB_ENDING_COMMIT)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"commit_every\" belongs to an arm that commits, and \"%s\" does not", arm->name),
+				 errhint("Give the arm the option ending => 'commit'.")));
+	if (reading.savepoints && arm->ending == RTB_ENDING_AUTOCOMMIT)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("savepoints need a transaction of several statements, and in arm \"%s\" each is one of its own", arm->name),
+				 errhint("Use ending => 'commit' instead of 'autocommit'.")));
 	return arm;
 }
 

@@ -22,6 +22,7 @@ typedef struct RtbTextRules
 	RtbTextMode mode;
 	List	   *known;			/* of char *, with RTB_TEXT_NAMES */
 	Jsonb	   *values;			/* an object, with RTB_TEXT_FILL */
+	bool		savepoints;		/* SAVEPOINT and what belongs to it may be there */
 } RtbTextRules;
 
 extern RtbArm *rtb_arm_read(Jsonb *document, const RtbTextRules *rules);

@@ -12,6 +12,7 @@
 
 #include "executor/spi.h"
 #include "nodes/parsenodes.h"
+#include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
 /*
@@ -30,6 +31,18 @@ rtb_call_require(FunctionCallInfo fcinfo, const char *procedure)
 				 errmsg("%s cannot run inside a transaction block", procedure),
 				 errdetail("It commits first, so that it can wait without a snapshot."),
 				 errhint("Send CALL %s(...) as a statement of its own.", procedure)));
+}
+
+/*
+ * rtb_call_own_memory
+ *		Make a memory context current that outlives transactions and ends with
+ *		the statement.
+ */
+void
+rtb_call_own_memory(void)
+{
+	MemoryContextSwitchTo(AllocSetContextCreate(PortalContext, "rtbench procedure",
+												ALLOCSET_DEFAULT_SIZES));
 }
 
 /*

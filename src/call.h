@@ -10,6 +10,7 @@
 #include "fmgr.h"
 
 extern void rtb_call_require(FunctionCallInfo fcinfo, const char *procedure);
+extern void rtb_call_own_memory(void);
 extern void rtb_call_commit(void);
 
 #endif							/* RTB_CALL_H */

@@ -137,6 +137,42 @@ xids_of(const RtbPass *pass)
 	return pass->xids;
 }
 
+static int64
+transactions_of(const RtbPass *pass)
+{
+	return pass->transactions;
+}
+
+static int64
+commit_ns_of(const RtbPass *pass)
+{
+	return pass->commit_ns;
+}
+
+static int64
+overflowed_of(const RtbPass *pass)
+{
+	return pass->subxact_overflowed;
+}
+
+static int64
+updates_of(const RtbPass *pass)
+{
+	return pass->updates;
+}
+
+static int64
+hot_updates_of(const RtbPass *pass)
+{
+	return pass->hot_updates;
+}
+
+static int64
+catalog_reads_of(const RtbPass *pass)
+{
+	return pass->catalog_reads;
+}
+
 /*
  * A count of the timed passes: their median, RTB_UNKNOWN if any does not know
  * it.  Of an even number the lower middle one, so that it was really seen.
@@ -266,6 +302,43 @@ time_figures(const RtbCell *cell, double alpha, RtbResult *result)
 		result->first_ns = (double) cell->first->elapsed_ns;
 }
 
+/* transactions a second: mean and deviation over the passes, of an arm that commits */
+static void
+rate_figures(const RtbCell *cell, RtbResult *result)
+{
+	int			n = list_length(cell->timed);
+	double	   *rates = palloc(Max(n, 1) * sizeof(double));
+	double		sum = 0;
+	double		squares = 0;
+	ListCell   *lc;
+
+	if (n == 0 || result->transactions == RTB_UNKNOWN)
+		return;
+	foreach(lc, cell->timed)
+	{
+		const RtbPass *pass = lfirst(lc);
+
+		rates[foreach_current_index(lc)] = pass->transactions * 1e9 / Max(pass->elapsed_ns, 1);
+		sum += rates[foreach_current_index(lc)];
+	}
+	result->tps = sum / n;
+	for (int i = 0; i < n; i++)
+		squares += (rates[i] - result->tps) * (rates[i] - result->tps);
+	if (n > 1)
+		result->tps_stddev = sqrt(squares / (n - 1));
+	result->commit_ns = (double) rtb_cell_count(cell, commit_ns_of);
+}
+
+/* what the server's counters say of updates, NaN where there are none */
+static double
+hot_share(const RtbCell *cell)
+{
+	int64		updates = rtb_cell_count(cell, updates_of);
+	int64		hot = rtb_cell_count(cell, hot_updates_of);
+
+	return updates > 0 && hot != RTB_UNKNOWN ? 100.0 * hot / updates : NAN;
+}
+
 /* rounds that have a timed pass, and sessions that have one */
 static void
 count_rounds(const RtbCell *cell, RtbResult *result)
@@ -304,6 +377,8 @@ rtb_cell_figures(const RtbCell *cell, double alpha, RtbResult *result)
 	result->round_trips = result->statements = result->fired = RTB_UNKNOWN;
 	result->rows = result->buffers = result->wal_records = RTB_UNKNOWN;
 	result->wal_bytes = result->xids = RTB_UNKNOWN;
+	result->transactions = result->subxact_overflowed = result->catalog_reads = RTB_UNKNOWN;
+	result->hot_percent = result->commit_ns = result->tps = result->tps_stddev = NAN;
 	count_rounds(cell, result);
 	if (cell->failed)
 		return;
@@ -316,6 +391,10 @@ rtb_cell_figures(const RtbCell *cell, double alpha, RtbResult *result)
 	result->wal_records = rtb_cell_count(cell, wal_records_of);
 	result->wal_bytes = rtb_cell_count(cell, wal_bytes_of);
 	result->xids = rtb_cell_count(cell, xids_of);
+	result->transactions = rtb_cell_count(cell, transactions_of);
+	result->subxact_overflowed = rtb_cell_count(cell, overflowed_of);
+	result->catalog_reads = rtb_cell_count(cell, catalog_reads_of);
+	result->hot_percent = hot_share(cell);
 	foreach(lc, cell->timed)
 	{
 		const RtbPass *pass = lfirst(lc);
@@ -326,4 +405,5 @@ rtb_cell_figures(const RtbCell *cell, double alpha, RtbResult *result)
 	if (cell->digested)
 		result->digest = ((RtbPass *) llast(cell->digested))->digest;
 	time_figures(cell, alpha, result);
+	rate_figures(cell, result);
 }

@@ -21,6 +21,7 @@
 #include "utils/memutils.h"
 
 #include "own_sql.h"
+#include "rebuild.h"
 #include "written.h"
 
 /* rows an arm returned, one digest for each width */
@@ -182,9 +183,8 @@ as_caller(RtbSession *s)
  *		digested too, and no other transaction could tell that they were there.
  */
 void
-rtb_check_discover(RtbSession *s, List *locked)
+rtb_check_discover(RtbSession *s, List *made)
 {
-	List	   *made = rtb_written_made(locked, s->pass_subid);
 	ListCell   *lc;
 
 	if (made == NIL)
@@ -206,7 +206,7 @@ rtb_check_discover(RtbSession *s, List *locked)
  * some may have other columns, some be gone, and some be new.
  */
 static List *
-tables_of_pass(RtbSession *s)
+tables_of_pass(RtbSession *s, bool committed)
 {
 	List	   *oids = NIL;
 	ListCell   *lc;
@@ -215,7 +215,8 @@ tables_of_pass(RtbSession *s)
 		return s->at->written;
 	foreach(lc, s->at->written)
 		oids = lappend_oid(oids, ((RtbRelation *) lfirst(lc))->relid);
-	oids = list_concat_unique_oid(oids, rtb_written_made(rtb_written_locked(), s->pass_subid));
+	oids = list_concat_unique_oid(oids, committed ? rtb_rebuild_made(s)
+								  : rtb_written_made(rtb_written_locked(), s->pass_subid));
 	return rtb_written_describe(oids, s->at->fixture.schema, s->options.ignore_columns);
 }
 
@@ -235,13 +236,14 @@ take_table(RtbSession *s, RtbCheck *check, const RtbRelation *rel, bool with_row
 
 /*
  * rtb_check_take
- *		Digest what a pass left, inside its transaction, after the clock.
+ *		Digest what a pass left, inside its transaction or, if it has committed,
+ *		after it, with the clock standing still.
  *
  * Role, search_path and the settings that text forms depend on are put back
  * first: an arm may have changed them.  They stay so until the rollback.
  */
 void
-rtb_check_take(RtbSession *s, RtbCheck *check, bool with_row_hashes)
+rtb_check_take(RtbSession *s, RtbCheck *check, bool with_row_hashes, bool committed)
 {
 	ListCell   *lc;
 	int			nest;
@@ -258,7 +260,7 @@ rtb_check_take(RtbSession *s, RtbCheck *check, bool with_row_hashes)
 	}
 	else
 	{
-		foreach(lc, tables_of_pass(s))
+		foreach(lc, tables_of_pass(s, committed))
 			take_table(s, check, lfirst(lc), with_row_hashes);
 	}
 	rtb_digest_unpin_settings(nest);

@@ -11,8 +11,8 @@
 
 extern RtbCheck *rtb_check_create(MemoryContext cxt);
 extern DestReceiver *rtb_check_returned_receiver(RtbCheck *check, bool with_row_hashes);
-extern void rtb_check_discover(RtbSession *s, List *locked);
-extern void rtb_check_take(RtbSession *s, RtbCheck *check, bool with_row_hashes);
+extern void rtb_check_discover(RtbSession *s, List *made);
+extern void rtb_check_take(RtbSession *s, RtbCheck *check, bool with_row_hashes, bool committed);
 extern void rtb_check_finish(RtbCheck *check);
 extern void rtb_check_free(RtbCheck *check);
 extern bool rtb_check_equal(const RtbCheck *a, const RtbCheck *b);

@@ -287,7 +287,7 @@ rtb_cleaning_finish(RtbSession *s)
 			users = lappend(users, lfirst(lc));
 	}
 	rtb_fixture_vacuum(users, true);
-	s->transport->begin();
+	s->transport->begin(NULL);
 	tell_growth(s);
 	s->transport->rollback();
 	MemoryContextSwitchTo(old);

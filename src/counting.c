@@ -152,6 +152,16 @@ rtb_counting_kind(bool fired)
 }
 
 /*
+ * Statements started so far, those that only feed loops left out: another number
+ * than before means that some did.
+ */
+int64
+rtb_counting_started(void)
+{
+	return hot.started[RTB_SENT] + hot.started[RTB_FIRED];
+}
+
+/*
  * The counts so far, with what is noted beside them.
  */
 void

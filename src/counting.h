@@ -31,6 +31,7 @@ extern void rtb_counting_reset(void);
 extern void rtb_counting_forget_waiting(void);
 extern void rtb_counting_totals(RtbCounts *counts);
 extern RtbKind rtb_counting_kind(bool fired);
+extern int64 rtb_counting_started(void);
 
 /* executors */
 extern bool rtb_counting_start(const QueryDesc *query, bool driving);

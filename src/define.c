@@ -24,6 +24,7 @@
 
 PG_FUNCTION_INFO_V1(rtb_step);
 PG_FUNCTION_INFO_V1(rtb_foreach);
+PG_FUNCTION_INFO_V1(rtb_foreach_with_options);
 PG_FUNCTION_INFO_V1(rtb_generated);
 PG_FUNCTION_INFO_V1(rtb_arm);
 PG_FUNCTION_INFO_V1(rtb_arm_with_options);
@@ -157,7 +158,7 @@ append_argument_steps(StringInfo buf, FunctionCallInfo fcinfo, const char *kind)
 }
 
 /*
- * rtbench.step(statement text, types text[], plans text) returns jsonb
+ * rtbench.step(statement text, types text[], plans text, subtransaction text) returns jsonb
  */
 Datum
 rtb_step(PG_FUNCTION_ARGS)
@@ -190,6 +191,7 @@ rtb_step(PG_FUNCTION_ARGS)
 		appendStringInfoChar(&buf, ']');
 	}
 	append_option(&buf, fcinfo, 2, "plans", NULL);
+	append_option(&buf, fcinfo, 3, "subtransaction", NULL);
 	appendStringInfoChar(&buf, '}');
 	step = finished(&buf);
 	rtb_step_check(step);
@@ -210,6 +212,35 @@ rtb_foreach(PG_FUNCTION_ARGS)
 	escape_json(&buf, required_text(fcinfo, 0, "a driver"));
 	appendStringInfoString(&buf, ", \"body\": ");
 	append_argument_steps(&buf, fcinfo, "a foreach");
+	appendStringInfoChar(&buf, '}');
+	step = finished(&buf);
+	rtb_step_check(step);
+	PG_RETURN_JSONB_P(step);
+}
+
+/*
+ * rtbench.foreach(driver text, body jsonb[], commit_every bigint or text) returns jsonb
+ * and the same with body text[]
+ */
+Datum
+rtb_foreach_with_options(PG_FUNCTION_ARGS)
+{
+	StringInfoData buf;
+	Jsonb	   *step;
+
+	initStringInfo(&buf);
+	appendStringInfoString(&buf, "{\"foreach\": ");
+	escape_json(&buf, required_text(fcinfo, 0, "a driver"));
+	appendStringInfoString(&buf, ", \"body\": ");
+	if (PG_ARGISNULL(1))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("the steps of a foreach must not be null")));
+	append_array_steps(&buf, PG_GETARG_ARRAYTYPE_P(1), "a foreach");
+	if (!PG_ARGISNULL(2) && get_fn_expr_argtype(fcinfo->flinfo, 2) == INT8OID)
+		appendStringInfo(&buf, ", \"commit_every\": " INT64_FORMAT, PG_GETARG_INT64(2));
+	else
+		append_option(&buf, fcinfo, 2, "commit_every", NULL);
 	appendStringInfoChar(&buf, '}');
 	step = finished(&buf);
 	rtb_step_check(step);

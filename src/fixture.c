@@ -280,7 +280,7 @@ read_sequences(const RtbFixture *fixture, MemoryContext cxt)
 
 	values[0] = CStringGetTextDatum(fixture->temporary ? "" : fixture->schema);
 	values[1] = PointerGetDatum(rtb_oid_array(fixture->relations));
-	n = rtb_own_query("SELECT c.oid::bigint, pg_catalog.format('SELECT last_value, is_called FROM %I.%I', n.nspname, c.relname)"
+	n = rtb_own_query("SELECT c.oid::bigint, pg_catalog.format('SELECT last_value, is_called FROM %I.%I', n.nspname, c.relname), c.relname::text"
 					  "  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
 					  " WHERE c.relkind = 'S' AND (n.nspname = $1 OR c.oid = ANY ($2)) ORDER BY c.oid",
 					  2, types, values, NULL);
@@ -295,12 +295,70 @@ read_sequences(const RtbFixture *fixture, MemoryContext cxt)
 		rtb_own_query(SPI_getvalue(rows->vals[i], rows->tupdesc, 2), 0, NULL, NULL, NULL);
 		seq->last_value = rtb_own_int64(0, 1);
 		seq->is_called = rtb_own_bool(0, 2);
+		seq->name = MemoryContextStrdup(cxt, SPI_getvalue(rows->vals[i], rows->tupdesc, 3));
 		old = MemoryContextSwitchTo(cxt);
 		sequences = lappend(sequences, seq);
 		MemoryContextSwitchTo(old);
 	}
 	rtb_own_end(nest);
 	return sequences;
+}
+
+/*
+ * Run the setup in the scratch schema that the running transaction of our own
+ * has made, commit, and vacuum.
+ */
+static void
+set_up(RtbFixture *fixture, const RtbTransport *transport, const RtbWork *work, MemoryContext cxt)
+{
+	char	   *tables;
+	char	   *vacuum = NULL;
+
+	run_setup(fixture, transport, work);
+	transport->settle();
+	tables = settle_tables(fixture, true);
+	if (tables != NULL)
+		vacuum = MemoryContextStrdup(cxt, psprintf("VACUUM (ANALYZE, PARALLEL 0) %s", tables));
+	fixture->sequences = read_sequences(fixture, cxt);
+	transport->commit();
+	if (vacuum == NULL)
+		return;
+	rtb_toplevel(vacuum);
+	pfree(vacuum);
+}
+
+/*
+ * rtb_fixture_rebuild
+ *		Drop all that is in the scratch schema and run the setup again.
+ *
+ * With transactions of its own only, outside any.  The schema is a new one of
+ * the same name and comment; if this fails, the old one is still there.
+ */
+void
+rtb_fixture_rebuild(RtbFixture *fixture, const RtbTransport *transport, const RtbWork *work)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+	Oid			types[1] = {TEXTOID};
+	Datum		values[1];
+	char	   *schema = fixture->schema;
+	char	   *comment;
+	int			nest;
+
+	list_free_deep(fixture->sequences);
+	fixture->sequences = NIL;
+	transport->begin(NULL);
+	nest = rtb_own_begin();
+	values[0] = CStringGetTextDatum(schema);
+	rtb_own_query("SELECT pg_catalog.quote_literal(pg_catalog.obj_description(n.oid, 'pg_namespace'))"
+				  " FROM pg_catalog.pg_namespace n WHERE n.nspname = $1", 1, types, values, NULL);
+	comment = rtb_own_text(0, 1);
+	drop_schema(schema);
+	rtb_own_query(psprintf("CREATE SCHEMA %s", quote_identifier(schema)), 0, NULL, NULL, NULL);
+	rtb_own_query(psprintf("COMMENT ON SCHEMA %s IS %s", quote_identifier(schema), comment),
+				  0, NULL, NULL, NULL);
+	rtb_own_end(nest);
+	set_up(fixture, transport, work, cxt);
+	MemoryContextSwitchTo(cxt);
 }
 
 /*
@@ -319,7 +377,6 @@ rtb_fixture_create(RtbFixture *fixture, const RtbTransport *transport, const Rtb
 	MemoryContext cxt = CurrentMemoryContext;
 	SubTransactionId since = GetCurrentSubTransactionId();
 	char	   *tables;
-	char	   *vacuum = NULL;
 
 	memset(fixture, 0, sizeof(RtbFixture));
 	if (work->setup == NIL)
@@ -327,20 +384,10 @@ rtb_fixture_create(RtbFixture *fixture, const RtbTransport *transport, const Rtb
 
 	if (transport->own_transactions)
 	{
-		transport->begin();
+		transport->begin(NULL);
 		create_schema(fixture, transport, cxt);
 		fixture->path = MemoryContextStrdup(cxt, passes_path(fixture));
-		run_setup(fixture, transport, work);
-		transport->settle();
-		tables = settle_tables(fixture, true);
-		if (tables != NULL)
-			vacuum = MemoryContextStrdup(cxt, psprintf("VACUUM (ANALYZE, PARALLEL 0) %s", tables));
-		fixture->sequences = read_sequences(fixture, cxt);
-		PopActiveSnapshot();
-		SPI_finish();
-		CommitTransactionCommand();
-		if (vacuum != NULL)
-			rtb_toplevel(vacuum);
+		set_up(fixture, transport, work, cxt);
 	}
 	else
 	{

@@ -15,6 +15,7 @@
 typedef struct RtbSequence
 {
 	Oid			relid;
+	char	   *name;
 	int64		last_value;
 	bool		is_called;
 } RtbSequence;
@@ -30,6 +31,8 @@ typedef struct RtbFixture
 
 extern void rtb_fixture_create(RtbFixture *fixture, const RtbTransport *transport,
 							   const RtbWork *work);
+extern void rtb_fixture_rebuild(RtbFixture *fixture, const RtbTransport *transport,
+								const RtbWork *work);
 extern void rtb_fixture_drop(RtbFixture *fixture, const RtbTransport *transport);
 extern void rtb_fixture_sweep(void);
 extern void rtb_fixture_vacuum(List *relations, bool at_end);

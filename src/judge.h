@@ -40,6 +40,10 @@ typedef struct RtbResult
 	int64		wal_records;
 	int64		wal_bytes;
 	int64		xids;
+	int64		transactions;
+	int64		subxact_overflowed; /* 0, 1 or RTB_UNKNOWN */
+	double		hot_percent;	/* of updates; NaN without any */
+	int64		catalog_reads;
 	char	   *plan_shape;
 
 	/* times in nanoseconds, over the timed passes */
@@ -52,6 +56,9 @@ typedef struct RtbResult
 	double		best_ns;
 	double		stddev_ns;
 	double		cpu_ns;
+	double		commit_ns;
+	double		tps;			/* mean of the passes */
+	double		tps_stddev;
 	int			digits;			/* significant digits that the times deserve, 1 to 3 */
 
 	/* against the baseline */

@@ -79,6 +79,15 @@ take_bool(Reader *reader)
 	return !reader->null && DatumGetBool(value);
 }
 
+/* a boolean that may be null as 0, 1 or RTB_UNKNOWN */
+static int64
+take_flag(Reader *reader)
+{
+	Datum		value = take(reader);
+
+	return reader->null ? RTB_UNKNOWN : DatumGetBool(value);
+}
+
 static TimestampTz
 take_timestamp(Reader *reader)
 {
@@ -246,6 +255,12 @@ read_pass(Reader *reader, RtbRun *run)
 	pass->wal_fpi = take_count(reader);
 	pass->wal_bytes = take_count(reader);
 	pass->xids = take_count(reader);
+	pass->transactions = take_count(reader);
+	pass->commit_ns = take_count(reader);
+	pass->subxact_overflowed = take_flag(reader);
+	pass->updates = take_count(reader);
+	pass->hot_updates = take_count(reader);
+	pass->catalog_reads = take_count(reader);
 	pass->plan_shape = take_text(reader);
 	pass->fired_shape = take_text(reader);
 	pass->digest = take_text(reader);

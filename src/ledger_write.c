@@ -24,7 +24,7 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#define MAX_COLUMNS	40
+#define MAX_COLUMNS	48
 
 PG_FUNCTION_INFO_V1(rtb_next_run);
 
@@ -293,6 +293,13 @@ write_pass(SPIPlanPtr *plan, const RtbRun *run, int ordinal, const RtbPass *pass
 	put_count(&row, pass->wal_fpi);
 	put_count(&row, pass->wal_bytes);
 	put_count(&row, pass->xids);
+	put_count(&row, pass->transactions);
+	put_count(&row, pass->commit_ns);
+	put(&row, BOOLOID, BoolGetDatum(pass->subxact_overflowed > 0),
+		pass->subxact_overflowed == RTB_UNKNOWN);
+	put_count(&row, pass->updates);
+	put_count(&row, pass->hot_updates);
+	put_count(&row, pass->catalog_reads);
 	put_text(&row, pass->plan_shape);
 	put_text(&row, pass->fired_shape);
 	put_text(&row, pass->digest);

@@ -81,6 +81,12 @@ rtb_pass_write(StringInfo buf, const RtbPass *pass)
 	pq_sendint64(buf, pass->wal_fpi);
 	pq_sendint64(buf, pass->wal_bytes);
 	pq_sendint64(buf, pass->xids);
+	pq_sendint64(buf, pass->transactions);
+	pq_sendint64(buf, pass->commit_ns);
+	pq_sendint64(buf, pass->subxact_overflowed);
+	pq_sendint64(buf, pass->updates);
+	pq_sendint64(buf, pass->hot_updates);
+	pq_sendint64(buf, pass->catalog_reads);
 	write_string(buf, pass->plan_shape);
 	write_string(buf, pass->fired_shape);
 
@@ -129,6 +135,12 @@ rtb_pass_read(StringInfo buf)
 	pass->wal_fpi = pq_getmsgint64(buf);
 	pass->wal_bytes = pq_getmsgint64(buf);
 	pass->xids = pq_getmsgint64(buf);
+	pass->transactions = pq_getmsgint64(buf);
+	pass->commit_ns = pq_getmsgint64(buf);
+	pass->subxact_overflowed = pq_getmsgint64(buf);
+	pass->updates = pq_getmsgint64(buf);
+	pass->hot_updates = pq_getmsgint64(buf);
+	pass->catalog_reads = pq_getmsgint64(buf);
 	pass->plan_shape = read_string(buf);
 	pass->fired_shape = read_string(buf);
 

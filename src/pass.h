@@ -59,6 +59,12 @@ typedef struct RtbPass
 	int64		wal_fpi;
 	int64		wal_bytes;
 	int64		xids;
+	int64		transactions;	/* committed; RTB_UNKNOWN of an arm that is rolled back */
+	int64		commit_ns;		/* of elapsed_ns, in commits */
+	int64		subxact_overflowed; /* 1: more subtransactions than shared memory shows */
+	int64		updates;		/* row versions that replaced others, */
+	int64		hot_updates;	/* and those of them that touched no index */
+	int64		catalog_reads;	/* index scans of system catalogs: what no cache had */
 	char	   *plan_shape;		/* of sent statements, NULL unless known */
 	char	   *fired_shape;	/* of fired statements */
 

@@ -29,6 +29,7 @@
 #include "own_sql.h"
 #include "pilot.h"
 #include "probe.h"
+#include "rebuild.h"
 #include "sequences.h"
 #include "session.h"
 #include "stats.h"
@@ -50,7 +51,7 @@ in_transaction(RtbSession *s, void (*body) (RtbPilot *), RtbPilot *p)
 {
 	MemoryContext old = CurrentMemoryContext;
 
-	s->transport->begin();
+	s->transport->begin(NULL);
 	body(p);
 	s->transport->rollback();
 	MemoryContextSwitchTo(old);
@@ -96,6 +97,22 @@ mode_on(const RtbPilot *p, Oid relid)
 			return lfirst_int(lm);
 	}
 	return 0;
+}
+
+/* where fixtures are built anew only names last: what was locked, by its present OIDs */
+static void
+take_known(RtbPilot *p)
+{
+	ListCell   *lc;
+
+	p->locked = p->modes = NIL;
+	foreach(lc, p->s->at->written)
+	{
+		const RtbRelation *rel = lfirst(lc);
+
+		p->locked = lappend_oid(p->locked, rel->relid);
+		p->modes = lappend_int(p->modes, rel->mode);
+	}
 }
 
 static void
@@ -147,6 +164,8 @@ discover(RtbPilot *p)
 		p->wrote |= wrote;
 		s->at->catalogs_change |= rq.counts->ddl || s->at->made != NIL;
 		old = MemoryContextSwitchTo(s->at->cxt);
+		if (s->at->commits)
+			take_known(p);
 		add_locked(p, locked, modes);
 		MemoryContextSwitchTo(old);
 		in_transaction(s, describe_written, p);
@@ -390,7 +409,7 @@ count_alone(RtbPilot *p, int arm, int other, uint64 *only_arm, uint64 *only_othe
 
 	if (a == NULL || b == NULL)
 		return false;
-	s->transport->begin();
+	s->transport->begin(NULL);
 	rtb_check_count_alone(a, b, only_arm, only_other);
 	s->transport->rollback();
 	MemoryContextSwitchTo(old);
@@ -444,7 +463,7 @@ check_untouched(RtbPilot *p)
 	if (s->at->check_mode != RTB_CHECK_QUERY)
 		return;
 	p->untouched = rtb_check_create(s->at->cxt);
-	rtb_check_take(s, p->untouched, false);
+	rtb_check_take(s, p->untouched, false, false);
 	rtb_check_finish(p->untouched);
 }
 
@@ -466,6 +485,8 @@ rtb_session_pilot(RtbSession *s)
 	p->counts = palloc0(sizeof(RtbCounts) * s->at->narms);
 	rtb_pilot_note_preload(s);
 	discover(p);
+	/* what is read next is to be as it was before any arm ran */
+	rtb_rebuild_if_dirty(s);
 	choose_check(p);
 	if (p->wrote)
 		rtb_cleaning_choose(s, true);
@@ -479,5 +500,6 @@ rtb_session_pilot(RtbSession *s)
 	rtb_pilot_tell_empty_check(p);
 	rtb_pilot_tell_blind_check(p);
 	rtb_pilot_suggest_check_query(p);
+	rtb_rebuild_if_dirty(s);
 	MemoryContextSwitchTo(old);
 }

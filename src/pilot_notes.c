@@ -23,6 +23,12 @@
 void
 rtb_pilot_note_counts(RtbSession *s, int arm, const RtbCounts *c)
 {
+	bool		commits = s->at->arms[arm]->ending != RTB_ENDING_ROLLBACK;
+
+	if (commits)
+		rtb_session_find(s, RTB_FOUND_NOTE, arm, "commits with synchronous_commit = %s, fsync = %s",
+						 GetConfigOption("synchronous_commit", false, false),
+						 GetConfigOption("fsync", false, false));
 	if (c->parallel)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm,
 						 "CPU time is not known: parallel workers may have taken part");
@@ -31,13 +37,13 @@ rtb_pilot_note_counts(RtbSession *s, int arm, const RtbCounts *c)
 						 "statements of SQL functions that were not inlined are counted");
 	if (c->rules)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm, "statements added by rules are counted");
-	if (c->notifies)
+	if (c->notifies && !commits)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm,
 						 "notifications queued: their cost and serialisation at commit are not measured");
-	if (c->truncates)
+	if (c->truncates && !commits)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm,
 						 "TRUNCATE: removing and syncing files at commit is not measured, the time is a lower bound; triggers on DELETE do not fire; its ACCESS EXCLUSIVE lock keeps readers out until the transaction ends");
-	if (c->ddl)
+	if (c->ddl && !commits)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm,
 						 "changes the catalogs: definitions are not compared, dead catalog rows of rolled-back passes stay, and work on files at commit is not measured");
 }

@@ -66,12 +66,20 @@ rtb_point_write(StringInfo buf, const RtbPoint *point)
 		const RtbSequence *seq = lfirst(lc);
 
 		pq_sendint32(buf, seq->relid);
+		rtb_send_text(buf, seq->name);
 		pq_sendint64(buf, seq->last_value);
 		pq_sendbyte(buf, seq->is_called);
 	}
 	pq_sendint32(buf, list_length(point->written));
 	foreach(lc, point->written)
 		write_relation(buf, lfirst(lc), list_member_ptr(point->vacuumed, lfirst(lc)));
+	pq_sendbyte(buf, point->commits);
+	pq_sendint32(buf, list_length(point->state));
+	foreach(lc, point->state)
+	{
+		rtb_send_text(buf, ((RtbTableState *) lfirst(lc))->label);
+		rtb_send_text(buf, ((RtbTableState *) lfirst(lc))->digest);
+	}
 	pq_sendbyte(buf, point->sequences_advanced);
 	pq_sendbyte(buf, point->catalogs_change);
 	pq_sendbyte(buf, point->check_mode);
@@ -95,6 +103,7 @@ rtb_point_read(StringInfo buf, RtbPoint *point)
 		RtbSequence *seq = palloc0(sizeof(RtbSequence));
 
 		seq->relid = pq_getmsgint(buf, 4);
+		seq->name = rtb_get_text(buf);
 		seq->last_value = pq_getmsgint64(buf);
 		seq->is_called = pq_getmsgbyte(buf);
 		point->fixture.sequences = lappend(point->fixture.sequences, seq);
@@ -107,6 +116,15 @@ rtb_point_read(StringInfo buf, RtbPoint *point)
 		point->written = lappend(point->written, rel);
 		if (vacuumed)
 			point->vacuumed = lappend(point->vacuumed, rel);
+	}
+	point->commits = pq_getmsgbyte(buf);
+	for (int n = pq_getmsgint(buf, 4); n > 0; n--)
+	{
+		RtbTableState *state = palloc0(sizeof(RtbTableState));
+
+		state->label = rtb_get_text(buf);
+		state->digest = rtb_get_text(buf);
+		point->state = lappend(point->state, state);
 	}
 	point->sequences_advanced = pq_getmsgbyte(buf);
 	point->catalogs_change = pq_getmsgbyte(buf);

@@ -16,8 +16,10 @@
 
 #define HINT_ONE_TRANSACTION \
 	"A pass is one transaction, which rtbench begins and rolls back: leave it out."
+#define HINT_COMMIT \
+	"Leave it out: rtbench begins and ends transactions. An arm commits by ending => 'commit', a loop by commit_every => n."
 #define HINT_SAVEPOINT \
-	"Use a DO block with an EXCEPTION clause where an arm needs subtransactions."
+	"It may only be a statement of an arm's own step, not be generated, nor stand in a setup or \"before\"."
 #define HINT_CONCURRENTLY \
 	"Leave out CONCURRENTLY: the fixture is used by nobody else."
 #define HINT_CLUSTER_WIDE \
@@ -35,11 +37,11 @@ transaction_refusal(const TransactionStmt *stmt)
 	switch (stmt->kind)
 	{
 		case TRANS_STMT_BEGIN:
-			return (Refusal) {"BEGIN", HINT_ONE_TRANSACTION};
+			return (Refusal) {"BEGIN", HINT_COMMIT};
 		case TRANS_STMT_START:
-			return (Refusal) {"START TRANSACTION", HINT_ONE_TRANSACTION};
+			return (Refusal) {"START TRANSACTION", HINT_COMMIT};
 		case TRANS_STMT_COMMIT:
-			return (Refusal) {"COMMIT", HINT_ONE_TRANSACTION};
+			return (Refusal) {"COMMIT", HINT_COMMIT};
 		case TRANS_STMT_ROLLBACK:
 			return (Refusal) {"ROLLBACK", HINT_ONE_TRANSACTION};
 		case TRANS_STMT_SAVEPOINT:
@@ -189,20 +191,55 @@ refusal(const Node *stmt)
 	return (Refusal) {NULL, NULL};
 }
 
+static bool
+is_savepoint(const Node *stmt)
+{
+	if (!IsA(stmt, TransactionStmt))
+		return false;
+	switch (((const TransactionStmt *) stmt)->kind)
+	{
+		case TRANS_STMT_SAVEPOINT:
+		case TRANS_STMT_RELEASE:
+		case TRANS_STMT_ROLLBACK_TO:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/*
+ * Is a SAVEPOINT, RELEASE or ROLLBACK TO among the statements of a text?
+ * Throws syntax errors.
+ */
+bool
+rtb_script_has_savepoint(const char *text)
+{
+	ListCell   *lc;
+
+	foreach(lc, rtb_script_parse(text))
+	{
+		if (is_savepoint(lfirst_node(RawStmt, lc)->stmt))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Error, with the way out, if the text holds a statement that cannot run in a
- * transaction which rtbench begins and rolls back.  Throws syntax errors too.
+ * transaction which rtbench begins and ends; savepoints: SAVEPOINT and what
+ * belongs to it may stand there.  Throws syntax errors too.
  */
 void
-rtb_script_refuse(const char *statement)
+rtb_script_refuse(const char *statement, bool savepoints)
 {
 	ListCell   *lc;
 
 	foreach(lc, rtb_script_parse(statement))
 	{
-		Refusal		found = refusal(lfirst_node(RawStmt, lc)->stmt);
+		const Node *stmt = lfirst_node(RawStmt, lc)->stmt;
+		Refusal		found = refusal(stmt);
 
-		if (found.what != NULL)
+		if (found.what != NULL && !(savepoints && is_savepoint(stmt)))
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("%s cannot be part of a scenario or arm", found.what),

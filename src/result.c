@@ -24,7 +24,7 @@
 PG_FUNCTION_INFO_V1(rtb_sql_result);
 PG_FUNCTION_INFO_V1(rtb_sql_step_result);
 
-#define MAX_COLUMNS	40
+#define MAX_COLUMNS	56
 
 /* most decimals that a bound gets so as not to seem on the wrong side of a limit */
 #define MAX_DECIMALS	6
@@ -253,7 +253,22 @@ add_figures(ResultRow *row, const RtbRun *run, const RtbResult *result)
 	add_bigint(row, result->wal_records);
 	add_bigint(row, result->wal_bytes);
 	add_bigint(row, result->xids);
+	add_bigint(row, result->transactions);
+	add_significant(row, result->tps, result->digits);
+	add_significant(row, result->tps_stddev, 2);
+	add_ms(row, result, result->commit_ns);
+	add(row, BoolGetDatum(result->subxact_overflowed > 0), result->subxact_overflowed == RTB_UNKNOWN);
+	add_significant(row, result->hot_percent, 3);
+	add_bigint(row, result->catalog_reads);
 	add_text(row, result->plan_shape);
+}
+
+/* 100 (1 - speedup), from the speedup as it is printed, so that the columns agree */
+static void
+add_decrease(ResultRow *row, double speedup, int decimals)
+{
+	add_numeric(row, isfinite(speedup) ?
+				psprintf("%.*f", Max(0, decimals - 2), 100 * (1 - speedup) + 0.0) : NULL);
 }
 
 /* how an arm stands: the other columns of rtbench.result() */
@@ -265,9 +280,9 @@ add_standing(ResultRow *row, const RtbRun *run, const RtbResult *result)
 
 	decimals = add_ratio(row, &result->speedup, run->margin, &printed);
 	add_bounds(row, &result->speedup, decimals, run->margin);
-	/* from the speedup as it is printed, so that the columns agree */
-	add_numeric(row, isfinite(printed) ?
-				psprintf("%.*f", Max(0, decimals - 2), 100 * (1 - printed) + 0.0) : NULL);
+	add_decrease(row, printed, decimals);
+	add_decrease(row, result->speedup.high, decimals);
+	add_decrease(row, result->speedup.low, decimals);
 	decimals = add_ratio(row, &result->cpu_speedup, run->margin, &printed);
 	add_bounds(row, &result->cpu_speedup, decimals, run->margin);
 	add_numeric(row, isnan(result->speedup.level) ? NULL :

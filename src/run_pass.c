@@ -28,9 +28,13 @@
 #include "advice.h"
 #include "check.h"
 #include "cleaning.h"
+#include "commits.h"
+#include "effects.h"
 #include "hooks.h"
 #include "own_sql.h"
+#include "pass_settings.h"
 #include "probe.h"
+#include "rebuild.h"
 #include "sequences.h"
 #include "session.h"
 #include "written.h"
@@ -51,6 +55,20 @@ typedef enum PassStage
 	STAGE_CHECK
 } PassStage;
 
+/* what is known of one repetition */
+typedef struct Repetition
+{
+	bool		committing;		/* the arm's own transactions are committed */
+	bool		given_xid;		/* by what stands before the arm */
+	RtbArmRun	run;
+	RtbCounts	counts;
+	RtbCommits	commits;
+	RtbCommitWatch watch;
+	RtbEffects	before;
+	RtbEffects	after;
+	RtbSequencePosition *positions;
+} Repetition;
+
 static TimeoutId pass_timeout_id;
 static bool pass_timeout_registered = false;
 static volatile sig_atomic_t pass_timed_out = false;
@@ -66,11 +84,19 @@ pass_timeout_handler(void)
 
 /* ---- around a pass ---- */
 
+static bool
+commits(const RtbArm *arm)
+{
+	return arm->ending != RTB_ENDING_ROLLBACK;
+}
+
 /* the same state before every pass: no dead rows, sequences set back */
 static void
 bring_back_start(RtbSession *s)
 {
-	if (s->at->vacuumed != NIL)
+	if (s->at->dirty)
+		rtb_rebuild_if_dirty(s);
+	else if (s->at->vacuumed != NIL && !s->at->commits)
 		rtb_fixture_vacuum(s->at->vacuumed, false);
 	if (s->at->sequences_advanced)
 		rtb_fixture_reset_sequences(&s->at->fixture);
@@ -94,7 +120,7 @@ count_prepared(RtbSession *s, List *before)
 	MemoryContext old = CurrentMemoryContext;
 	int			n;
 
-	s->transport->begin();
+	s->transport->begin(NULL);
 	n = list_length(list_difference(rtb_prepared_statements(), before));
 	s->transport->rollback();
 	MemoryContextSwitchTo(old);
@@ -129,6 +155,8 @@ release_survivors(RtbSession *s, const RtbPassRequest *rq)
 		LockReleaseAll(USER_LOCKMETHOD, true);
 		DropAllPreparedStatements();
 		ResetSequenceCaches();
+		if (commits(s->at->arms[rq->arm]))
+			rtb_pass_forget_session();
 	}
 	else
 		drop_prepared(s->prepared_before);
@@ -181,6 +209,12 @@ init_pass(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass)
 	pass->wal_fpi = RTB_UNKNOWN;
 	pass->wal_bytes = RTB_UNKNOWN;
 	pass->xids = RTB_UNKNOWN;
+	pass->transactions = RTB_UNKNOWN;
+	pass->commit_ns = RTB_UNKNOWN;
+	pass->subxact_overflowed = RTB_UNKNOWN;
+	pass->updates = RTB_UNKNOWN;
+	pass->hot_updates = RTB_UNKNOWN;
+	pass->catalog_reads = RTB_UNKNOWN;
 }
 
 static bool
@@ -191,13 +225,13 @@ is_timed(RtbPassKind kind)
 
 /* counts of the first repetition: the others' are the same work again */
 static void
-take_counts(RtbPass *pass, const RtbCounts *counts, const RtbProbe *probe, const RtbArmRun *run,
-			MemoryContext cxt)
+take_counts(RtbPass *pass, const Repetition *r, const RtbProbe *probe, MemoryContext cxt)
 {
 	MemoryContext old = MemoryContextSwitchTo(cxt);
+	const RtbCounts *counts = &r->counts;
+	const RtbArmRun *run = &r->run;
 
-	/* what is one transaction to the server is one to a client: BEGIN and COMMIT */
-	pass->round_trips = run->round_trips > 1 ? run->round_trips + 2 : run->round_trips;
+	pass->round_trips = run->round_trips;
 	pass->statements = counts->statements;
 	pass->fired = counts->fired;
 	pass->loop_queries = counts->loop_queries;
@@ -209,31 +243,18 @@ take_counts(RtbPass *pass, const RtbCounts *counts, const RtbProbe *probe, const
 	pass->wal_records = probe->wal.wal_records;
 	pass->wal_fpi = probe->wal.wal_fpi;
 	pass->wal_bytes = (int64) probe->wal.wal_bytes;
+	pass->subxact_overflowed = r->commits.overflowed;
+	if (r->committing)
+	{
+		pass->transactions = r->commits.transactions;
+		pass->commit_ns = r->commits.commit_ns;
+	}
+	pass->updates = r->after.updates - r->before.updates;
+	pass->hot_updates = r->after.hot_updates - r->before.hot_updates;
+	pass->catalog_reads = r->after.catalog_reads - r->before.catalog_reads;
 	pass->plan_shape = rtb_hooks_shapes(false);
 	pass->fired_shape = rtb_hooks_shapes(true);
 	MemoryContextSwitchTo(old);
-}
-
-/*
- * Settings of a pass that its rollback undoes, and what the arm wants done
- * before.  Returns whether that got the pass its transaction id.
- */
-static bool
-set_up_transaction(RtbSession *s, const RtbArm *arm)
-{
-	bool		had_xid = TransactionIdIsValid(GetCurrentTransactionIdIfAny());
-	ListCell   *lc;
-
-	if (s->at->fixture.path != NULL)
-		rtb_set_local("search_path", s->at->fixture.path);
-	/* a flood of NOTICEs would be timed as the arm's work */
-	rtb_set_local("client_min_messages", "error");
-	foreach(lc, arm->before)
-	{
-		s->transport->sql(lfirst(lc));
-		CommandCounterIncrement();
-	}
-	return !had_xid && TransactionIdIsValid(GetCurrentTransactionIdIfAny());
 }
 
 /* pass_timeout holds for the arm's `before` statements and the arm */
@@ -263,8 +284,7 @@ plan_starts(const PlannedStmt *stmt)
 }
 
 static void
-run_arm(RtbSession *s, const RtbPassRequest *rq, RtbArmRun *run, RtbProbe *probe,
-		RtbCounts *counts)
+run_arm(RtbSession *s, const RtbPassRequest *rq, Repetition *r, RtbProbe *probe)
 {
 	/* what is noted beside the counts is taken from the discovery */
 	rtb_hooks_begin(rq->kind == RTB_PASS_DISCOVERY);
@@ -274,12 +294,24 @@ run_arm(RtbSession *s, const RtbPassRequest *rq, RtbArmRun *run, RtbProbe *probe
 		rtb_advice_begin();
 		rtb_hooks_watch(plan_starts);
 	}
+	if (r->committing)
+		rtb_commits_begin(rq->locked != NULL ? &r->watch : NULL);
 	rtb_probe_start(probe);
-	s->transport->run(s->at->states[rq->arm], run);
-	s->transport->settle();
+	s->transport->run(s->at->states[rq->arm], &r->run);
+	if (!r->committing)
+		s->transport->settle();
 	rtb_probe_stop(probe);
-	rtb_hooks_end(counts);
+	rtb_hooks_end(&r->counts);
 	end_limit(s);
+	if (r->committing)
+	{
+		rtb_commits_end(&r->commits);
+		r->counts.xids += r->commits.xids;
+		/* what looks at the outcome needs a transaction */
+		s->transport->begin(NULL);
+	}
+	else
+		r->commits.overflowed = rtb_commits_overflowed();
 }
 
 /*
@@ -292,7 +324,7 @@ run_arm(RtbSession *s, const RtbPassRequest *rq, RtbArmRun *run, RtbProbe *probe
 static bool
 ends_the_run(const RtbSession *s, const ErrorData *edata, PassStage stage)
 {
-	if (stage == STAGE_CHECK)
+	if (stage == STAGE_CHECK || rtb_commits_refused())
 		return true;
 	if (edata->sqlerrcode != ERRCODE_QUERY_CANCELED || pass_timed_out)
 		return false;
@@ -324,6 +356,91 @@ note_failure(RtbSession *s, RtbPass *pass, const ErrorData *edata, PassStage sta
 	MemoryContextSwitchTo(old);
 }
 
+/* what is read before the arm runs */
+static void
+before_arm(RtbSession *s, const RtbPassRequest *rq, Repetition *r)
+{
+	/* where the transaction's end does not take it */
+	MemoryContext old = MemoryContextSwitchTo(s->pass_cxt);
+
+	if (rq->moves)
+		r->positions = rtb_sequences_read(s->at->written);
+	MemoryContextSwitchTo(old);
+	rtb_effects_read(s->at->written, &r->before);
+}
+
+/* what the arm wrote, in its transaction or, if it has committed, after it */
+static void
+take_written(RtbSession *s, const RtbPassRequest *rq, Repetition *r)
+{
+	MemoryContextSwitchTo(s->at->cxt);
+	if (r->committing)
+	{
+		*rq->locked = r->watch.locked;
+		*rq->modes = r->watch.modes;
+		rtb_check_discover(s, rtb_rebuild_made(s));
+		return;
+	}
+	*rq->locked = rtb_written_locked();
+	*rq->modes = rtb_written_modes(*rq->locked);
+	rtb_check_discover(s, rtb_written_made(*rq->locked, s->pass_subid));
+}
+
+/* counts, findings and digests, with the clock standing still */
+static void
+after_arm(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, Repetition *r,
+		  const RtbProbe *probe, bool first)
+{
+	/* an arm that writes uses it, as it would use one of its own */
+	r->counts.xids += r->given_xid;
+	rtb_effects_read(s->at->written, &r->after);
+	if (first)
+		take_counts(pass, r, probe, s->at->cxt);
+	if (rq->counts)
+		*rq->counts = r->counts;
+	if (rq->wrote)
+		*rq->wrote = r->committing ? r->counts.xids > 0
+			: TransactionIdIsValid(GetCurrentTransactionIdIfAny());
+	if (rq->locked)
+		take_written(s, rq, r);
+	if (rq->check)
+	{
+		int64		started = rtb_clock_ns();
+
+		rtb_check_take(s, rq->check, rq->with_row_hashes, r->committing);
+		rtb_check_finish(rq->check);
+		s->at->check_ns = Max(s->at->check_ns, rtb_clock_ns() - started);
+	}
+	if (rq->moves)
+		rtb_sequences_moves(list_length(s->at->written), r->positions,
+							rtb_sequences_read(s->at->written), rq->moves);
+	s->transport->rollback();
+	if (s->at->commits && r->counts.xids == 0)
+		s->at->dirty = false;
+}
+
+static void
+begin_repetition(RtbSession *s, const RtbPassRequest *rq, Repetition *r)
+{
+	const RtbArm *arm = s->at->arms[rq->arm];
+
+	memset(r, 0, sizeof(Repetition));
+	r->committing = commits(arm);
+	r->watch.scratch = s->at->fixture.schema;
+	r->watch.cxt = s->at->cxt;
+	s->locks_before = rq->locked || !s->options.own_transactions ? rtb_advisory_locks() : NIL;
+	s->prepared_before = s->options.own_transactions ? NIL : rtb_prepared_statements();
+	s->in_pass = true;
+	pass_timed_out = false;
+	r->run.dest = rq->check && s->at->check_returned && !is_timed(rq->kind)
+		? rtb_check_returned_receiver(rq->check, rq->with_row_hashes) : NULL;
+	r->run.timers = rq->timers;
+	/* until it is known that it has written nothing */
+	s->at->dirty = s->at->commits;
+	s->transport->begin(r->committing ? NULL : arm);
+	s->pass_subid = GetCurrentSubTransactionId();
+}
+
 /*
  * One repetition: from the starting state to the rollback.  False if the arm
  * failed, which pass then tells.  Errors that end the run are thrown.
@@ -332,60 +449,28 @@ static bool
 repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *probe, bool first)
 {
 	MemoryContext old = CurrentMemoryContext;
+	const RtbArm *arm = s->at->arms[rq->arm];
 	volatile PassStage stage = STAGE_START;
 	volatile bool ok = true;
-	bool		given_xid;
-	RtbSequencePosition *volatile positions = NULL;
-	RtbArmRun	run = {0};
-	RtbCounts	counts = {0};
+	Repetition *r = palloc(sizeof(Repetition));
 
-	s->locks_before = rq->locked || !s->options.own_transactions ? rtb_advisory_locks() : NIL;
-	s->prepared_before = s->options.own_transactions ? NIL : rtb_prepared_statements();
-	s->in_pass = true;
-	pass_timed_out = false;
-	run.dest = rq->check && s->at->check_returned && !is_timed(rq->kind)
-		? rtb_check_returned_receiver(rq->check, rq->with_row_hashes) : NULL;
-	run.timers = rq->timers;
-	s->transport->begin();
-	s->pass_subid = GetCurrentSubTransactionId();
+	begin_repetition(s, rq, r);
 	PG_TRY();
 	{
 		stage = STAGE_BEFORE;
 		begin_limit(s);
-		given_xid = set_up_transaction(s, s->at->arms[rq->arm]);
+		r->given_xid = rtb_pass_set_up(s, arm, r->committing);
 		stage = STAGE_CHECK;
-		if (rq->moves)
-			positions = rtb_sequences_read(s->at->written);
+		before_arm(s, rq, r);
+		if (r->committing)
+		{
+			s->transport->commit();
+			s->transport->begin(arm);
+		}
 		stage = STAGE_ARM;
-		run_arm(s, rq, &run, probe, &counts);
+		run_arm(s, rq, r, probe);
 		stage = STAGE_CHECK;
-		/* an arm that writes uses it, as it would use one of its own */
-		counts.xids += given_xid;
-		if (first)
-			take_counts(pass, &counts, probe, &run, s->at->cxt);
-		if (rq->counts)
-			*rq->counts = counts;
-		if (rq->wrote)
-			*rq->wrote = TransactionIdIsValid(GetCurrentTransactionIdIfAny());
-		if (rq->locked)
-		{
-			MemoryContextSwitchTo(s->at->cxt);
-			*rq->locked = rtb_written_locked();
-			*rq->modes = rtb_written_modes(*rq->locked);
-			rtb_check_discover(s, *rq->locked);
-		}
-		if (rq->check)
-		{
-			int64		started = rtb_clock_ns();
-
-			rtb_check_take(s, rq->check, rq->with_row_hashes);
-			rtb_check_finish(rq->check);
-			s->at->check_ns = Max(s->at->check_ns, rtb_clock_ns() - started);
-		}
-		if (rq->moves)
-			rtb_sequences_moves(list_length(s->at->written), positions,
-								rtb_sequences_read(s->at->written), rq->moves);
-		s->transport->rollback();
+		after_arm(s, rq, pass, r, probe, first);
 	}
 	PG_CATCH();
 	{
@@ -394,20 +479,21 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 		MemoryContextSwitchTo(old);
 		edata = CopyErrorData();
 		rtb_hooks_abandon();
+		rtb_commits_abandon();
 		disable_timeout(pass_timeout_id, false);
 		if (ends_the_run(s, edata, stage))
 			PG_RE_THROW();
 		FlushErrorState();
 		s->transport->after_error();
 		MemoryContextSwitchTo(old);
-		note_failure(s, pass, edata, stage, &run);
+		note_failure(s, pass, edata, stage, &r->run);
 		FreeErrorData(edata);
 		ok = false;
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(old);
-	if (run.dest != NULL)
-		run.dest->rDestroy(run.dest);
+	if (r->run.dest != NULL)
+		r->run.dest->rDestroy(r->run.dest);
 	s->transport->release_arm(s->at->states[rq->arm]);
 	release_survivors(s, rq);
 	return ok;

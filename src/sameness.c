@@ -192,7 +192,8 @@ check_work(RtbCell *cell)
 		{"statements", offsetof(RtbPass, statements)},
 		{"fired", offsetof(RtbPass, fired)},
 		{"loop queries", offsetof(RtbPass, loop_queries)},
-		{"rows", offsetof(RtbPass, rows)}
+		{"rows", offsetof(RtbPass, rows)},
+		{"transactions", offsetof(RtbPass, transactions)}
 	};
 	char	   *plannings;
 

@@ -18,6 +18,22 @@ typedef enum RtbStepKind
 	RTB_STEP_GENERATED			/* a query whose values are texts to send */
 } RtbStepKind;
 
+/* a subtransaction around each execution of a statement */
+typedef enum RtbSubxact
+{
+	RTB_SUBXACT_NONE,
+	RTB_SUBXACT_INTERNAL,		/* begun and released in C, as an EXCEPTION block does */
+	RTB_SUBXACT_SAVEPOINT		/* SAVEPOINT and RELEASE sent as statements */
+} RtbSubxact;
+
+/* how an arm's pass ends */
+typedef enum RtbEnding
+{
+	RTB_ENDING_ROLLBACK,
+	RTB_ENDING_COMMIT,			/* one transaction, or those that commit_every makes */
+	RTB_ENDING_AUTOCOMMIT		/* every message is a transaction of its own */
+} RtbEnding;
+
 typedef struct RtbStep
 {
 	RtbStepKind kind;
@@ -27,6 +43,8 @@ typedef struct RtbStep
 	int			nparams;		/* highest $n in the text, 0 if none */
 	List	   *types;			/* of char *: types => given, NIL to let the server infer */
 	bool		plans_kept;		/* plans => 'kept' */
+	RtbSubxact	subtransaction; /* of a statement only */
+	int64		commit_every;	/* driver rows of a foreach to a transaction, 0: none ends there */
 	List	   *body;			/* of RtbStep *, of a foreach only */
 } RtbStep;
 
@@ -36,6 +54,8 @@ typedef struct RtbArm
 	char	   *description;	/* or NULL */
 	List	   *before;			/* of char *: statements run untimed in each pass's transaction */
 	List	   *steps;			/* of RtbStep *, never empty */
+	RtbEnding	ending;
+	bool		savepoints;		/* SAVEPOINT and the like are among its statements */
 } RtbArm;
 
 /* one point of a scenario, every parameter filled in: all that a session needs */
@@ -91,6 +111,8 @@ extern List *rtb_points_from_array(ArrayType *array);
 extern char *rtb_work_document(const RtbScenario *scenario, bool has_point, int64 point);
 /* and back, in whatever process runs it: no catalog is read */
 extern RtbWork *rtb_work_parse(const char *document);
+/* does any arm commit? */
+extern bool rtb_work_commits(const RtbWork *work);
 /* number of steps in an arm, and the step of an id */
 extern int	rtb_arm_step_count(const RtbArm *arm);
 extern RtbStep *rtb_arm_step(const RtbArm *arm, int id);

@@ -59,7 +59,9 @@ extern int	rtb_script_hint_known(List *known);
 
 /* refuse.c: error if a statement cannot run in a pass (VACUUM, COMMIT, COPY FROM STDIN ...) */
 extern void rtb_script_remark(const char *text);
-extern void rtb_script_refuse(const char *statement);
+extern void rtb_script_refuse(const char *statement, bool savepoints);
+/* does the text hold a SAVEPOINT, RELEASE or ROLLBACK TO? */
+extern bool rtb_script_has_savepoint(const char *text);
 /* error unless the text is one query that returns rows; what: its role, for the message */
 extern void rtb_script_require_query(const char *text, const char *what, bool may_write);
 

@@ -25,6 +25,7 @@
 #include "own_sql.h"
 #include "point_message.h"
 #include "probe.h"
+#include "rebuild.h"
 
 /* executions that the price of an empty statement is the cheapest of */
 #define RTB_EMPTY_STATEMENTS	1000
@@ -73,7 +74,7 @@ rtb_session_empty_price(RtbSession *s)
 	SPIPlanPtr	plan;
 
 	options.dest = None_Receiver;
-	s->transport->begin();
+	s->transport->begin(NULL);
 	plan = SPI_prepare("SELECT", 0, NULL);
 	for (int i = 0; i < RTB_EMPTY_STATEMENTS; i++)
 	{
@@ -135,6 +136,7 @@ rtb_session_point(RtbSession *s, const char *document)
 	MemoryContextSwitchTo(s->at->cxt);
 	rtb_fixture_create(&s->at->fixture, s->transport, s->at->work);
 	s->at->keeper = true;
+	rtb_rebuild_remember(s);
 	MemoryContextSwitchTo(old);
 }
 
@@ -397,6 +399,7 @@ rtb_session_round(RtbSession *s, RtbPassKind asked, int session, int round, int 
 	RtbPassKind kind = settle_kind(s, asked);
 	bool		last = kind == RTB_PASS_LAST;
 
+	rtb_rebuild_refresh(s);
 	for (int i = 0; i < norder; i++)
 	{
 		RtbPassRequest rq = {.kind = kind, .session = session, .round = round};
@@ -419,4 +422,6 @@ rtb_session_round(RtbSession *s, RtbPassKind asked, int session, int round, int 
 		if (order[i] != RTB_CONTROL && !s->at->failed[order[i]])
 			emit_round_pass(s, &rq, true);
 	}
+	/* whatever process is next finds the fixture as it was */
+	rtb_rebuild_if_dirty(s);
 }

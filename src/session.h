@@ -62,6 +62,13 @@ typedef enum RtbCheckMode
 	RTB_CHECK_RETURNED
 } RtbCheckMode;
 
+/* what a table of a fixture holds */
+typedef struct RtbTableState
+{
+	char	   *label;
+	char	   *digest;
+} RtbTableState;
+
 /* a point as a session knows it */
 typedef struct RtbPoint
 {
@@ -85,6 +92,9 @@ typedef struct RtbPoint
 	bool		catalogs_change;	/* by some arm */
 	int64		check_ns;		/* what the dearest digest took */
 	bool		keeper;			/* this session keeps the fixture and drops it */
+	bool		commits;		/* some arm commits: the fixture is built anew for every pass */
+	bool		dirty;			/* and has been written since */
+	List	   *state;			/* of RtbTableState *: what the fixture held at first */
 } RtbPoint;
 
 typedef struct RtbSession

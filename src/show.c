@@ -43,6 +43,12 @@ put_steps(ReturnSetInfo *rsinfo, const char *part, List *steps, int depth)
 			text = psprintf("foreach row of: %s", text);
 		else if (step->kind == RTB_STEP_GENERATED)
 			text = psprintf("each value of: %s", text);
+		if (step->commit_every > 0)
+			text = psprintf("%s -- commit after every %lld row%s", text,
+							(long long) step->commit_every, step->commit_every == 1 ? "" : "s");
+		if (step->subtransaction != RTB_SUBXACT_NONE)
+			text = psprintf("%s -- each in a subtransaction%s", text,
+							step->subtransaction == RTB_SUBXACT_SAVEPOINT ? " by SAVEPOINT" : "");
 		put_row(rsinfo, part, step->id, depth, text);
 		put_steps(rsinfo, part, step->body, depth + 1);
 	}
@@ -96,6 +102,9 @@ rtb_show_scenario(PG_FUNCTION_ARGS)
 
 		put_statements(rsinfo, psprintf("before %s", arm->name), arm->before);
 		put_steps(rsinfo, psprintf("arm %s", arm->name), arm->steps, 0);
+		if (arm->ending != RTB_ENDING_ROLLBACK)
+			put_row(rsinfo, psprintf("arm %s", arm->name), 0, 0,
+					arm->ending == RTB_ENDING_COMMIT ? "-- committed" : "-- every message committed");
 	}
 	return (Datum) 0;
 }

@@ -15,10 +15,12 @@
 #include "utils/snapmgr.h"
 
 #include "spi_arm.h"
+#include "spi_transaction.h"
 
 /* the caller's state around its subtransaction */
 static MemoryContext outer_cxt;
 static ResourceOwner outer_owner;
+static int	outer_level;
 
 static void
 check_result(int rc, const char *statement)
@@ -59,29 +61,18 @@ spi_digest(const char *query, RtbDigest *digest, Tuplestorestate *row_hashes)
 }
 
 static void
-worker_begin(void)
+worker_begin(const RtbArm *arm)
 {
 	rtb_spi_limit_messages(true);
-	SetCurrentStatementStartTimestamp();
-	StartTransactionCommand();
-	SPI_connect();
-	PushActiveSnapshot(GetTransactionSnapshot());
+	rtb_spi_begin(arm);
 }
 
 static void
 worker_rollback(void)
 {
 	SPI_finish();
-	PopActiveSnapshot();
-	AbortCurrentTransaction();
-}
-
-static void
-worker_commit(void)
-{
-	SPI_finish();
-	PopActiveSnapshot();
-	CommitTransactionCommand();
+	AbortOutOfAnyTransaction();
+	rtb_spi_forget();
 }
 
 static void
@@ -89,14 +80,16 @@ worker_after_error(void)
 {
 	rtb_spi_limit_messages(true);
 	AbortOutOfAnyTransaction();
+	rtb_spi_forget();
 }
 
 static void
-caller_begin(void)
+caller_begin(const RtbArm *arm)
 {
 	rtb_spi_limit_messages(false);
 	outer_cxt = CurrentMemoryContext;
 	outer_owner = CurrentResourceOwner;
+	outer_level = GetCurrentTransactionNestLevel();
 	BeginInternalSubTransaction(NULL);
 	SPI_connect();
 }
@@ -104,7 +97,9 @@ caller_begin(void)
 static void
 caller_after_error(void)
 {
-	RollbackAndReleaseCurrentSubTransaction();
+	/* a statement's own subtransaction may be open too */
+	while (GetCurrentTransactionNestLevel() > outer_level)
+		RollbackAndReleaseCurrentSubTransaction();
 	MemoryContextSwitchTo(outer_cxt);
 	CurrentResourceOwner = outer_owner;
 }
@@ -128,7 +123,7 @@ const RtbTransport rtb_spi_worker_transport = {
 	.settle = spi_settle,
 	.digest = spi_digest,
 	.rollback = worker_rollback,
-	.commit = worker_commit,
+	.commit = rtb_spi_finish,
 	.after_error = worker_after_error,
 };
 

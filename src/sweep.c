@@ -18,8 +18,11 @@
 #include "utils/json.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
+#include "arm_document.h"
+#include "call.h"
 #include "experiment.h"
 #include "facts.h"
 #include "judge.h"
@@ -34,6 +37,8 @@
 PG_FUNCTION_INFO_V1(rtb_sweep);
 PG_FUNCTION_INFO_V1(rtb_compare);
 PG_FUNCTION_INFO_V1(rtb_compare_text);
+PG_FUNCTION_INFO_V1(rtb_run_sweep);
+PG_FUNCTION_INFO_V1(rtb_run_compare);
 
 /* the options that sweep() and compare() have in common, in their SQL order */
 enum
@@ -372,13 +377,54 @@ options_document(const RtbExperiment *e)
 	return rtb_json_to_jsonb(buf.data);
 }
 
+/*
+ * What commits cannot be taken back: it runs where only what the setup made can
+ * be written, in transactions of its own, and while nobody's snapshot keeps its
+ * dead rows.
+ */
 static void
-run_and_return(FunctionCallInfo fcinfo, RtbExperiment *e)
+check_endings(const RtbExperiment *e, bool called)
+{
+	ListCell   *lc;
+
+	foreach(lc, e->scenario->arm_documents)
+	{
+		RtbTextRules rules = {RTB_TEXT_ALONE};
+		RtbArm	   *arm = rtb_arm_read(lfirst(lc), &rules);
+
+		if (arm->savepoints && !e->options.own_transactions)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("arm \"%s\" has savepoints, which transport \"caller\" cannot run", arm->name),
+					 errhint("Use transport => 'worker', or subtransaction => 'internal'.")));
+		if (arm->ending == RTB_ENDING_ROLLBACK)
+			continue;
+		if (!e->options.own_transactions)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("arm \"%s\" commits, which transport \"caller\" cannot do", arm->name),
+					 errhint("Use transport => 'worker'.")));
+		if (!called)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("arm \"%s\" commits, so the run must be started by CALL", arm->name),
+					 errdetail("The snapshot of a SELECT that waits keeps the server from pruning what the arm's transactions leave."),
+					 errhint("CALL rtbench.run_sweep(...) or rtbench.run_compare(...) with the same arguments; the verdicts are in rtbench.last then.")));
+		if (e->scenario->setup == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("arm \"%s\" commits, and there is no setup", arm->name),
+					 errdetail("What is committed on your own tables could not be taken back."),
+					 errhint("Give a setup that makes the tables, or leave out the arm's ending => 'commit'.")));
+	}
+}
+
+/* what is known of a run before it starts */
+static void
+describe_run(RtbExperiment *e)
 {
 	RtbRun	   *run = e->run;
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 
-	InitMaterializedSRF(fcinfo, 0);
 	run->scenario = e->scenario->name;
 	run->descriptions = descriptions(e->scenario);
 	run->points = e->scenario->points;
@@ -388,8 +434,26 @@ run_and_return(FunctionCallInfo fcinfo, RtbExperiment *e)
 	run->options = options_document(e);
 	run->documents = documents(e->scenario);
 	run->started_at = GetCurrentTimestamp();
-
 	run->run = rtb_ledger_reserve();
+}
+
+static void
+tell_run(const RtbRun *run)
+{
+	ereport(NOTICE,
+			(errmsg("this was run " INT64_FORMAT ": rtbench.result(" INT64_FORMAT ") has every column",
+					run->run, run->run)));
+}
+
+static void
+run_and_return(FunctionCallInfo fcinfo, RtbExperiment *e)
+{
+	RtbRun	   *run = e->run;
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+
+	check_endings(e, false);
+	InitMaterializedSRF(fcinfo, 0);
+	describe_run(e);
 	e->progress = rtb_progress_begin(run);
 
 	rtb_experiment_run(e);
@@ -398,17 +462,41 @@ run_and_return(FunctionCallInfo fcinfo, RtbExperiment *e)
 	rtb_ledger_write(run);
 	rtb_result_put_verdicts(rsinfo, run);
 	rtb_progress_end(e->progress);
-	ereport(NOTICE,
-			(errmsg("this was run " INT64_FORMAT ": rtbench.result(" INT64_FORMAT ") has every column",
-					run->run, run->run)));
+	tell_run(run);
 }
 
 /*
- * rtb_sweep
- *		rtbench.sweep(scenario, points, parameters, arms, swept, check_query, options...)
+ * The same in a procedure: everything is read and refused in the transaction
+ * that CALL began, the run itself waits in the next one without a snapshot.
  */
-Datum
-rtb_sweep(PG_FUNCTION_ARGS)
+static void
+run_by_call(RtbExperiment *e)
+{
+	RtbRun	   *run = e->run;
+
+	if (!e->options.own_transactions)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a run started by CALL cannot have transport \"caller\""),
+				 errhint("Use transport => 'worker', or SELECT * FROM rtbench.sweep(...).")));
+	check_endings(e, true);
+	describe_run(e);
+	rtb_call_commit();
+	e->progress = rtb_progress_begin(run);
+
+	rtb_experiment_run(e);
+
+	rtb_progress_phase(e->progress, RTB_PHASE_JUDGING);
+	PushActiveSnapshot(GetTransactionSnapshot());
+	rtb_ledger_write(run);
+	PopActiveSnapshot();
+	rtb_progress_end(e->progress);
+	tell_run(run);
+}
+
+/* the arguments of sweep() */
+static RtbExperiment *
+read_sweep(FunctionCallInfo fcinfo)
 {
 	RtbExperiment *e = palloc0(sizeof(RtbExperiment));
 	char	   *name = text_arg(fcinfo, 0);
@@ -417,7 +505,6 @@ rtb_sweep(PG_FUNCTION_ARGS)
 	char	   *swept;
 	char	   *check_query;
 
-	PreventCommandIfReadOnly("rtbench.sweep()");
 	if (name == NULL)
 		refuse_null("scenario", "SELECT * FROM rtbench.scenarios; lists them.");
 	e->run = palloc0(sizeof(RtbRun));
@@ -444,16 +531,38 @@ rtb_sweep(PG_FUNCTION_ARGS)
 		e->scenario->check_query = check_query;
 	}
 	read_options(fcinfo, 6, e);
-	run_and_return(fcinfo, e);
+	return e;
+}
+
+/*
+ * rtb_sweep
+ *		rtbench.sweep(scenario, points, parameters, arms, swept, check_query, options...)
+ */
+Datum
+rtb_sweep(PG_FUNCTION_ARGS)
+{
+	PreventCommandIfReadOnly("rtbench.sweep()");
+	run_and_return(fcinfo, read_sweep(fcinfo));
 	return (Datum) 0;
 }
 
 /*
- * rtb_compare
- *		rtbench.compare(arms, setup, check_query, points, parameters, swept, options...)
+ * rtb_run_sweep
+ *		The same by CALL, also for arms that commit.
  */
 Datum
-rtb_compare(PG_FUNCTION_ARGS)
+rtb_run_sweep(PG_FUNCTION_ARGS)
+{
+	rtb_call_require(fcinfo, "rtbench.run_sweep");
+	rtb_call_own_memory();
+	PreventCommandIfReadOnly("rtbench.run_sweep()");
+	run_by_call(read_sweep(fcinfo));
+	return (Datum) 0;
+}
+
+/* the arguments of compare() */
+static RtbExperiment *
+read_compare(FunctionCallInfo fcinfo)
 {
 	RtbExperiment *e = palloc0(sizeof(RtbExperiment));
 	List	   *documents = NIL;
@@ -462,7 +571,6 @@ rtb_compare(PG_FUNCTION_ARGS)
 	Datum	   *elems;
 	int			count;
 
-	PreventCommandIfReadOnly("rtbench.compare()");
 	if (PG_ARGISNULL(0))
 		refuse_null("arms", "Give an array of rtbench.arm(...).");
 	array_elements(PG_GETARG_ARRAYTYPE_P(0), JSONBOID, "arms", &elems, &count);
@@ -476,7 +584,32 @@ rtb_compare(PG_FUNCTION_ARGS)
 	e->scenario = rtb_scenario_ad_hoc(text_arg(fcinfo, 1), text_arg(fcinfo, 2), swept, points,
 									  PG_ARGISNULL(4) ? NULL : PG_GETARG_JSONB_P(4), documents);
 	read_options(fcinfo, 6, e);
-	run_and_return(fcinfo, e);
+	return e;
+}
+
+/*
+ * rtb_compare
+ *		rtbench.compare(arms, setup, check_query, points, parameters, swept, options...)
+ */
+Datum
+rtb_compare(PG_FUNCTION_ARGS)
+{
+	PreventCommandIfReadOnly("rtbench.compare()");
+	run_and_return(fcinfo, read_compare(fcinfo));
+	return (Datum) 0;
+}
+
+/*
+ * rtb_run_compare
+ *		The same by CALL, also for arms that commit.
+ */
+Datum
+rtb_run_compare(PG_FUNCTION_ARGS)
+{
+	rtb_call_require(fcinfo, "rtbench.run_compare");
+	rtb_call_own_memory();
+	PreventCommandIfReadOnly("rtbench.run_compare()");
+	run_by_call(read_compare(fcinfo));
 	return (Datum) 0;
 }
 

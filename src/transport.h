@@ -24,7 +24,7 @@ typedef struct RtbArmRun
 {
 	DestReceiver *dest;			/* where returned rows go; NULL: nobody wants them */
 	RtbStepTimer *timers;		/* by step id - 1; NULL in timed passes */
-	int64		round_trips;	/* messages sent and waited for, BEGIN and COMMIT not yet */
+	int64		round_trips;	/* messages sent and waited for, BEGIN and COMMIT included */
 	int64		statement_no;	/* ordinal of the statement sent last */
 	int			step;			/* id of the step it belongs to */
 } RtbArmRun;
@@ -38,8 +38,10 @@ typedef struct RtbTransport
 	void		(*close_arm) (void *state);
 	void		(*release_arm) (void *state);	/* a pass's plans; outside the clock */
 
-	void		(*begin) (void);
+	/* a transaction as an arm needs it; NULL: for rtbench's own statements */
+	void		(*begin) (const RtbArm *arm);
 	void		(*sql) (const char *statement);
+	/* of an arm that commits no transaction is open when this returns */
 	void		(*run) (void *state, RtbArmRun *run);
 	void		(*settle) (void);
 	void		(*digest) (const char *query, RtbDigest *digest, Tuplestorestate *row_hashes);

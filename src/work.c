@@ -92,6 +92,8 @@ write_steps(StringInfo buf, const char *key, List *steps)
 		write_integer(buf, "nparams", step->nparams);
 		write_texts(buf, "types", step->types);
 		write_integer(buf, "kept", step->plans_kept);
+		write_integer(buf, "subxact", step->subtransaction);
+		write_integer(buf, "commit_every", step->commit_every);
 		write_steps(buf, "body", step->body);
 		appendStringInfoChar(buf, '}');
 	}
@@ -105,6 +107,8 @@ write_arm(StringInfo buf, const RtbArm *arm)
 	write_text(buf, "name", arm->name);
 	write_text(buf, "description", arm->description);
 	write_texts(buf, "before", arm->before);
+	write_integer(buf, "ending", arm->ending);
+	write_integer(buf, "savepoints", arm->savepoints);
 	write_steps(buf, "steps", arm->steps);
 	appendStringInfoChar(buf, '}');
 }
@@ -219,6 +223,8 @@ parse_steps(JsonbContainer *holder, const char *key)
 		step->nparams = (int) rtb_json_integer(object, "nparams");
 		step->types = rtb_json_texts(object, "types");
 		step->plans_kept = rtb_json_integer(object, "kept") != 0;
+		step->subtransaction = (RtbSubxact) rtb_json_integer(object, "subxact");
+		step->commit_every = rtb_json_integer(object, "commit_every");
 		step->body = parse_steps(object, "body");
 		steps = lappend(steps, step);
 	}
@@ -249,10 +255,28 @@ rtb_work_parse(const char *document)
 		arm->name = rtb_json_text(arm_object, "name");
 		arm->description = rtb_json_text(arm_object, "description");
 		arm->before = rtb_json_texts(arm_object, "before");
+		arm->ending = (RtbEnding) rtb_json_integer(arm_object, "ending");
+		arm->savepoints = rtb_json_integer(arm_object, "savepoints") != 0;
 		arm->steps = parse_steps(arm_object, "steps");
 		work->arms = lappend(work->arms, arm);
 	}
 	return work;
+}
+
+/*
+ * Does any of its arms commit?
+ */
+bool
+rtb_work_commits(const RtbWork *work)
+{
+	ListCell   *lc;
+
+	foreach(lc, work->arms)
+	{
+		if (((RtbArm *) lfirst(lc))->ending != RTB_ENDING_ROLLBACK)
+			return true;
+	}
+	return false;
 }
 
 static int

@@ -42,6 +42,7 @@ extern bool rtb_in_worker(void);
 extern void rtb_worker_activity(const char *text);
 extern bool rtb_worker_cancelled(void);
 extern void rtb_worker_clean_up(void);
+extern void rtb_worker_restore_settings(void);
 extern void rtb_worker_start_timeout(int milliseconds);
 extern bool rtb_worker_end_timeout(void);
 

@@ -205,6 +205,35 @@ attach_segment(dsm_handle handle)
 }
 
 /*
+ * Take the caller's role and settings, at first and whenever what has run here
+ * may have changed them for the session.  Outside any transaction.
+ */
+void
+rtb_worker_restore_settings(void)
+{
+	InitializingParallelWorker = true;
+	PG_TRY();
+	{
+		StartTransactionCommand();
+		SetSessionAuthorization(header->session.id, header->session.is_superuser);
+		SetCurrentRoleId(header->role.id, header->role.is_superuser);
+		RestoreGUCState((char *) header + header->settings);
+	}
+	PG_FINALLY();
+	{
+		InitializingParallelWorker = false;
+	}
+	PG_END_TRY();
+
+	/* our transactions are to be like the one that the caller is in */
+	if (header->isolation[0] != '\0')
+		SetConfigOption("default_transaction_isolation", header->isolation,
+						PGC_USERSET, PGC_S_SESSION);
+	SetConfigOption("default_transaction_read_only", "off", PGC_USERSET, PGC_S_SESSION);
+	CommitTransactionCommand();
+}
+
+/*
  * Connect as the caller is connected, with his settings.
  *
  * This is what a parallel worker does (ParallelWorkerMain), and it says that it
@@ -224,18 +253,7 @@ connect_as_caller(void)
 	BackgroundWorkerInitializeConnectionByOid(header->database, header->authenticated.id,
 											  RTB_COMPAT_BYPASS_LOGIN_CHECK);
 
-	StartTransactionCommand();
-	SetSessionAuthorization(header->session.id, header->session.is_superuser);
-	SetCurrentRoleId(header->role.id, header->role.is_superuser);
-	RestoreGUCState((char *) header + header->settings);
-	InitializingParallelWorker = false;
-
-	/* our transactions are to be like the one that the caller is in */
-	if (header->isolation[0] != '\0')
-		SetConfigOption("default_transaction_isolation", header->isolation,
-						PGC_USERSET, PGC_S_SESSION);
-	SetConfigOption("default_transaction_read_only", "off", PGC_USERSET, PGC_S_SESSION);
-	CommitTransactionCommand();
+	rtb_worker_restore_settings();
 
 	/* shown in pg_stat_activity only: an arm that reads the setting sees the caller's */
 	snprintf(application, sizeof(application), "rtbench worker for PID %d", header->caller_pid);

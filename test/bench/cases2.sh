@@ -73,7 +73,7 @@ ratio 'ORM style beside one DELETE with cascade' 0.05 0.95 "$(of cascade_one_del
 
 run 50 "points => '{200,2000}', rounds => 10"
 ratio 'no staging table over one for each batch' 4 100 "$(of temp_per_batch 2000) / $(of unnest_per_batch 2000)"
-ratio 'one staging table truncated for each batch over one for each batch' 0.2 5 "$(of temp_per_batch 2000) / $(of temp_truncated 2000)"
+ratio 'one staging table truncated for each batch over one for each batch' 0.1 30 "$(of temp_per_batch 2000) / $(of temp_truncated 2000)"
 ratio 'one batch over batches of 20' 1.1 20 "$(of unnest_per_batch 2000) / $(of one_batch 2000)"
 
 case=54

@@ -1,0 +1,72 @@
+/*
+ * pass_settings.c
+ *	  Settings of a pass, and what an arm that commits leaves in the session.
+ *
+ * The settings of a pass that is rolled back go with its transaction.  Those
+ * of one that commits must hold in all of its transactions, so they are the
+ * session's, as is whatever the arm has SET; afterwards the session is brought
+ * back to what it was when it began.
+ *
+ * Memory: nothing is kept.
+ */
+#include "postgres.h"
+
+#include "pass_settings.h"
+
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "utils/guc.h"
+#include "utils/portal.h"
+
+#include "own_sql.h"
+#include "worker.h"
+
+static void
+set(const char *name, const char *value, bool committing)
+{
+	if (committing)
+		SetConfigOption(name, value, PGC_USERSET, PGC_S_SESSION);
+	else
+		rtb_set_local(name, value);
+}
+
+/*
+ * rtb_pass_set_up
+ *		In a transaction that stands before an arm's statements: the pass's
+ *		settings, and what the arm wants done before.
+ *
+ * Returns whether that got the transaction its id.  Throws what the statements
+ * throw.
+ */
+bool
+rtb_pass_set_up(RtbSession *s, const RtbArm *arm, bool committing)
+{
+	bool		had_xid = TransactionIdIsValid(GetCurrentTransactionIdIfAny());
+	ListCell   *lc;
+
+	if (s->at->fixture.path != NULL)
+		set("search_path", s->at->fixture.path, committing);
+	/* a flood of NOTICEs would be timed as the arm's work */
+	set("client_min_messages", "error", committing);
+	foreach(lc, arm->before)
+	{
+		s->transport->sql(lfirst(lc));
+		CommandCounterIncrement();
+	}
+	return !committing && !had_xid && TransactionIdIsValid(GetCurrentTransactionIdIfAny());
+}
+
+/*
+ * rtb_pass_forget_session
+ *		Bring a worker's session back to what it was before an arm committed:
+ *		settings, role, temporary tables, open cursors.  Outside any transaction.
+ */
+void
+rtb_pass_forget_session(void)
+{
+	rtb_worker_restore_settings();
+	StartTransactionCommand();
+	PortalHashTableDeleteAll();
+	ResetTempTableNamespace();
+	CommitTransactionCommand();
+}
