@@ -2,14 +2,7 @@
  * fixture.c
  *	  A point's fixture in a scratch schema of its own, and its starting state.
  *
- * The process that makes a scratch schema drops it: at the end of the point,
- * or from a before_shmem_exit callback that is registered before CREATE
- * SCHEMA and so survives errors, cancel and SIGTERM.  For kill -9 the next
- * run of the same role drops schemas whose maker, named in the schema's
- * comment, is gone.
- *
- * Names of scratch schemas are kept in TopMemoryContext, because the exit
- * callback needs them; everything else lies in the context current at the call.
+ * Memory: everything lies in the context current at the call.
  */
 #include "postgres.h"
 
@@ -18,10 +11,8 @@
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
-#include "datatype/timestamp.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "storage/ipc.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
@@ -31,144 +22,11 @@
 #include "utils/timestamp.h"
 
 #include "own_sql.h"
+#include "scratch.h"
 #include "written.h"
 
 /* tables that VACUUM may read whole before every pass */
 #define RTB_SMALL_TABLE_BYTES	(INT64CONST(8) * 1024 * 1024)
-
-#define SCRATCH_COMMENT "rtbench scratch schema of process "
-
-/* scratch schemas of this process that are (or may be) committed */
-static List *scratch_schemas = NIL;
-static int	scratch_counter = 0;
-
-static int64
-my_start_microseconds(void)
-{
-	return MyStartTimestamp +
-		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY * USECS_PER_SEC;
-}
-
-static void
-drop_schema(const char *schema)
-{
-	int			nest = rtb_own_begin();
-	char	   *sql = psprintf("DROP SCHEMA IF EXISTS %s CASCADE", quote_identifier(schema));
-
-	/* one NOTICE for each object otherwise */
-	rtb_set_local("client_min_messages", "warning");
-	rtb_own_query(sql, 0, NULL, NULL, NULL);
-	rtb_own_end(nest);
-}
-
-static void
-drop_committed(const char *schema)
-{
-	SetCurrentStatementStartTimestamp();
-	StartTransactionCommand();
-	SPI_connect();
-	PushActiveSnapshot(GetTransactionSnapshot());
-	drop_schema(schema);
-	PopActiveSnapshot();
-	SPI_finish();
-	CommitTransactionCommand();
-}
-
-static void
-drop_at_exit(int code, Datum arg)
-{
-	if (scratch_schemas == NIL)
-		return;
-	AbortOutOfAnyTransaction();
-	while (scratch_schemas != NIL)
-	{
-		char	   *schema = linitial(scratch_schemas);
-
-		/* off the list first: an error here must not come back here */
-		scratch_schemas = list_delete_first(scratch_schemas);
-		drop_committed(schema);
-	}
-}
-
-static void
-remember_schema(const char *schema)
-{
-	static bool registered = false;
-	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
-
-	if (!registered)
-		before_shmem_exit(drop_at_exit, 0);
-	registered = true;
-	scratch_schemas = lappend(scratch_schemas, pstrdup(schema));
-	MemoryContextSwitchTo(old);
-}
-
-static void
-forget_schema(const char *schema)
-{
-	ListCell   *lc;
-
-	foreach(lc, scratch_schemas)
-	{
-		if (strcmp(lfirst(lc), schema) == 0)
-		{
-			scratch_schemas = foreach_delete_current(scratch_schemas, lc);
-			return;
-		}
-	}
-}
-
-static bool
-may_create_schema(void)
-{
-	int			nest = rtb_own_begin();
-	bool		may;
-
-	rtb_own_query("SELECT pg_catalog.has_database_privilege(pg_catalog.current_database(), 'CREATE')",
-				  0, NULL, NULL, NULL);
-	may = rtb_own_bool(0, 1);
-	rtb_own_end(nest);
-	return may;
-}
-
-static void
-create_schema(RtbFixture *fixture, const RtbTransport *transport, MemoryContext cxt)
-{
-	char	   *schema;
-	char	   *database = NULL;
-	int			nest;
-
-	if (!may_create_schema())
-	{
-		if (!transport->own_transactions)
-		{
-			fixture->temporary = true;
-			return;
-		}
-		rtb_own_query("SELECT pg_catalog.quote_ident(pg_catalog.current_database())",
-					  0, NULL, NULL, NULL);
-		database = rtb_own_text(0, 1);
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for database %s", database),
-				 errdetail("A fixture stands in a scratch schema, which rtbench creates and drops."),
-				 errhint("Let somebody run GRANT CREATE ON DATABASE %s TO %s, or use transport => 'caller', which then makes temporary tables.",
-						 database, quote_identifier(GetUserNameFromId(GetUserId(), false)))));
-	}
-	/* somebody else may have taken the name */
-	do
-		schema = psprintf("rtbench_scratch_%d_%d", MyProcPid, ++scratch_counter);
-	while (OidIsValid(get_namespace_oid(schema, true)));
-	if (transport->own_transactions)
-		remember_schema(schema);
-	nest = rtb_own_begin();
-	rtb_own_query(psprintf("CREATE SCHEMA %s", quote_identifier(schema)), 0, NULL, NULL, NULL);
-	rtb_own_query(psprintf("COMMENT ON SCHEMA %s IS '" SCRATCH_COMMENT "%d started at " INT64_FORMAT "'",
-						   quote_identifier(schema), MyProcPid, my_start_microseconds()),
-				  0, NULL, NULL, NULL);
-	rtb_own_end(nest);
-	fixture->schema = MemoryContextStrdup(cxt, schema);
-}
 
 static char *
 passes_path(const RtbFixture *fixture)
@@ -338,25 +196,11 @@ void
 rtb_fixture_rebuild(RtbFixture *fixture, const RtbTransport *transport, const RtbWork *work)
 {
 	MemoryContext cxt = CurrentMemoryContext;
-	Oid			types[1] = {TEXTOID};
-	Datum		values[1];
-	char	   *schema = fixture->schema;
-	char	   *comment;
-	int			nest;
 
 	list_free_deep(fixture->sequences);
 	fixture->sequences = NIL;
 	transport->begin(NULL);
-	nest = rtb_own_begin();
-	values[0] = CStringGetTextDatum(schema);
-	rtb_own_query("SELECT pg_catalog.quote_literal(pg_catalog.obj_description(n.oid, 'pg_namespace'))"
-				  " FROM pg_catalog.pg_namespace n WHERE n.nspname = $1", 1, types, values, NULL);
-	comment = rtb_own_text(0, 1);
-	drop_schema(schema);
-	rtb_own_query(psprintf("CREATE SCHEMA %s", quote_identifier(schema)), 0, NULL, NULL, NULL);
-	rtb_own_query(psprintf("COMMENT ON SCHEMA %s IS %s", quote_identifier(schema), comment),
-				  0, NULL, NULL, NULL);
-	rtb_own_end(nest);
+	rtb_scratch_recreate(fixture->schema);
 	set_up(fixture, transport, work, cxt);
 	MemoryContextSwitchTo(cxt);
 }
@@ -385,14 +229,16 @@ rtb_fixture_create(RtbFixture *fixture, const RtbTransport *transport, const Rtb
 	if (transport->own_transactions)
 	{
 		transport->begin(NULL);
-		create_schema(fixture, transport, cxt);
+		fixture->schema = rtb_scratch_create(transport, cxt);
+	fixture->temporary = fixture->schema == NULL;
 		fixture->path = MemoryContextStrdup(cxt, passes_path(fixture));
 		set_up(fixture, transport, work, cxt);
 	}
 	else
 	{
 		SPI_connect();
-		create_schema(fixture, transport, cxt);
+		fixture->schema = rtb_scratch_create(transport, cxt);
+	fixture->temporary = fixture->schema == NULL;
 		fixture->path = MemoryContextStrdup(cxt, passes_path(fixture));
 		run_setup(fixture, transport, work);
 		transport->settle();
@@ -417,59 +263,8 @@ rtb_fixture_drop(RtbFixture *fixture, const RtbTransport *transport)
 {
 	if (fixture->schema == NULL || !transport->own_transactions)
 		return;
-	drop_committed(fixture->schema);
-	forget_schema(fixture->schema);
+	rtb_scratch_drop(fixture->schema);
 	fixture->schema = NULL;
-}
-
-/*
- * rtb_fixture_sweep
- *		Drop what runs of this role left whose process was killed.
- *
- * In a worker, outside any transaction.  A schema counts as left over if it
- * belongs to the current role, bears the comment of a scratch schema, and no
- * process with that pid and start time is there.
- */
-void
-rtb_fixture_sweep(void)
-{
-	MemoryContext cxt = CurrentMemoryContext;
-	List	   *left = NIL;
-	ListCell   *lc;
-	int			nest;
-	uint64		n;
-
-	StartTransactionCommand();
-	SPI_connect();
-	PushActiveSnapshot(GetTransactionSnapshot());
-	nest = rtb_own_begin();
-	n = rtb_own_query("SELECT n.nspname::text"
-					  "  FROM pg_catalog.pg_namespace n,"
-					  "       pg_catalog.regexp_matches(pg_catalog.obj_description(n.oid, 'pg_namespace'),"
-					  "         '^" SCRATCH_COMMENT "(\\d+) started at (\\d+)$') AS m"
-					  " WHERE n.nspname LIKE 'rtbench\\_scratch\\_%'"
-					  "   AND n.nspowner = quote_ident(current_user)::regrole"
-					  "   AND NOT EXISTS (SELECT FROM pg_catalog.pg_stat_activity a"
-					  "         WHERE a.pid::text = m[1]"
-					  "           AND (a.backend_start IS NULL OR m[2] ="
-					  "                (extract(epoch FROM a.backend_start) * 1000000)::bigint::text))",
-					  0, NULL, NULL, NULL);
-	for (uint64 i = 0; i < n; i++)
-	{
-		MemoryContext old = MemoryContextSwitchTo(cxt);
-
-		left = lappend(left, pstrdup(rtb_own_text(i, 1)));
-		MemoryContextSwitchTo(old);
-	}
-	rtb_own_end(nest);
-	PopActiveSnapshot();
-	SPI_finish();
-	CommitTransactionCommand();
-	MemoryContextSwitchTo(cxt);
-
-	foreach(lc, left)
-		drop_committed(lfirst(lc));
-	MemoryContextSwitchTo(cxt);
 }
 
 static void

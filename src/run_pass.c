@@ -14,13 +14,8 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "commands/prepare.h"
-#include "commands/sequence.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/latch.h"
-#include "storage/lock.h"
-#include "storage/proc.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/timeout.h"
@@ -37,6 +32,7 @@
 #include "rebuild.h"
 #include "sequences.h"
 #include "session.h"
+#include "survivors.h"
 #include "written.h"
 
 /* a pass is repeated until it lasts this long, or this many clock steps */
@@ -100,87 +96,6 @@ bring_back_start(RtbSession *s)
 		rtb_fixture_vacuum(s->at->vacuumed, false);
 	if (s->at->sequences_advanced)
 		rtb_fixture_reset_sequences(&s->at->fixture);
-}
-
-/* prepared statements are not undone by a rollback: drop those that are new */
-static void
-drop_prepared(List *before)
-{
-	List	   *now = rtb_prepared_statements();
-	ListCell   *lc;
-
-	foreach(lc, list_difference(now, before))
-		DropPreparedStatement(strVal(lfirst(lc)), false);
-}
-
-/* statements prepared since then; in any state outside an aborted transaction */
-static int
-count_prepared(RtbSession *s, List *before)
-{
-	MemoryContext old = CurrentMemoryContext;
-	int			n;
-
-	s->transport->begin(NULL);
-	n = list_length(list_difference(rtb_prepared_statements(), before));
-	s->transport->rollback();
-	MemoryContextSwitchTo(old);
-	return n;
-}
-
-/* session locks that an arm took, or gave back although they are the caller's session's */
-static void
-settle_locks(RtbSession *s, const RtbPassRequest *rq)
-{
-	int			released = rtb_advisory_locks_release(s->locks_before);
-
-	if (rq->locked != NULL)
-		s->at->leaked_locks = released;
-	if (!s->options.own_transactions && !rtb_advisory_locks_regain(s->locks_before))
-		ereport(WARNING,
-				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-				 errmsg("arm \"%s\" released an advisory lock of this session, which another one has taken since",
-						s->at->arms[rq->arm]->name)));
-}
-
-/* what a rollback leaves: session locks, prepared statements, currval() */
-static void
-release_survivors(RtbSession *s, const RtbPassRequest *rq)
-{
-	if (rq->locked != NULL || !s->options.own_transactions)
-		settle_locks(s, rq);
-	if (rq->locked != NULL)
-		s->at->leaked_statements = count_prepared(s, s->prepared_before);
-	if (s->options.own_transactions)
-	{
-		LockReleaseAll(USER_LOCKMETHOD, true);
-		DropAllPreparedStatements();
-		ResetSequenceCaches();
-		if (commits(s->at->arms[rq->arm]))
-			rtb_pass_forget_session();
-	}
-	else
-		drop_prepared(s->prepared_before);
-	s->in_pass = false;
-}
-
-/*
- * rtb_session_release_pass
- *		After an error that ended the run in the caller's transaction, and the
- *		rollback: release what the running pass, if there was one, left.
- */
-void
-rtb_session_release_pass(RtbSession *s)
-{
-	MemoryContext old = MemoryContextSwitchTo(s->pass_cxt);
-
-	if (s->in_pass)
-	{
-		s->in_pass = false;
-		rtb_advisory_locks_release(s->locks_before);
-		(void) rtb_advisory_locks_regain(s->locks_before);
-		drop_prepared(s->prepared_before);
-	}
-	MemoryContextSwitchTo(old);
 }
 
 static void
@@ -428,9 +343,7 @@ begin_repetition(RtbSession *s, const RtbPassRequest *rq, Repetition *r)
 	r->committing = commits(arm);
 	r->watch.scratch = s->at->fixture.schema;
 	r->watch.cxt = s->at->cxt;
-	s->locks_before = rq->locked || !s->options.own_transactions ? rtb_advisory_locks() : NIL;
-	s->prepared_before = s->options.own_transactions ? NIL : rtb_prepared_statements();
-	s->in_pass = true;
+	rtb_survivors_note(s, rq);
 	pass_timed_out = false;
 	r->run.dest = rq->check && s->at->check_returned && !is_timed(rq->kind)
 		? rtb_check_returned_receiver(rq->check, rq->with_row_hashes) : NULL;
@@ -495,7 +408,7 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 	if (r->run.dest != NULL)
 		r->run.dest->rDestroy(r->run.dest);
 	s->transport->release_arm(s->at->states[rq->arm]);
-	release_survivors(s, rq);
+	rtb_survivors_release(s, rq);
 	return ok;
 }
 
