@@ -88,10 +88,10 @@ SQL
 
 printf 'power: how often a difference of 3 %% is found by n units with a standard deviation s\n'
 lines <<'SQL'
-SELECT format('  s = %s %%: n = 12 (s / 3 %%)^2 = %s: %s; n = 13 (s / 3 %%)^2 + 4 = %s: %s', round(100 * spread::numeric, 1),
+SELECT format('  s = %s %%: n = 12 (s / 3 %%)^2 = %s: %s; n = 12.3 (s / 3 %%)^2 + 5 = %s: %s', round(100 * spread::numeric, 1),
 		n, simulation.percent(a.alarms, a.verdicts), more, simulation.percent(b.alarms, b.verdicts)),
 	b.alarms >= 0.8 * b.verdicts - 3 * sqrt(0.8 * 0.2 * b.verdicts)
-FROM unnest('{0.027,0.030,0.045,0.057}'::float8[]) AS spread, LATERAL (SELECT ceil(12 * (spread / 0.03)^2)::int AS n, ceil(13 * (spread / 0.03)^2)::int + 4 AS more) AS planned,
+FROM unnest('{0.027,0.030,0.045,0.057}'::float8[]) AS spread, LATERAL (SELECT ceil(12 * (spread / 0.03)^2)::int AS n, ceil(12.3 * (spread / 0.03)^2 + 5)::int AS more) AS planned,
 	LATERAL simulate('independent', :fewer, sessions => n, noise => spread, bias => 0, speedup => exp(0.03), control => false) AS a,
 	LATERAL simulate('independent', :fewer, sessions => more, noise => spread, bias => 0, speedup => exp(0.03), control => false) AS b;
 SQL

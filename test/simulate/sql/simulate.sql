@@ -36,12 +36,12 @@ FROM simulate('independent', 1000, sessions => 48, rounds => 2, bias => 0.01, ta
 SELECT NOT at_most_1_percent(alarms, verdicts) AS blocks_are_wrong, alarms > 0.2 * verdicts AS often
 FROM simulate('drift', 1000, sessions => 1, rounds => 20, bias => 0, mirrored => false, control => false);
 
--- A difference of 3 % is found 8 times in 10 by 13 (s / delta)^2 + 4 units, where normal theory, 12 (s / delta)^2, plans
+-- A difference of 3 % is found 8 times in 10 by 12.3 (s / delta)^2 + 5 units, where normal theory, 12 (s / delta)^2, plans
 -- fewer: so few units pay for the rank test's discreteness and for not knowing s.
 SELECT s, normal.alarms >= 0.8 * normal.verdicts AS normal_theory, more.alarms >= 0.8 * more.verdicts AS found
 FROM unnest('{0.03,0.045}'::float8[]) AS s,
 	LATERAL simulate('independent', 1000, sessions => ceil(12 * (s / 0.03)^2)::int, noise => s, speedup => exp(0.03), bias => 0) AS normal,
-	LATERAL simulate('independent', 1000, sessions => ceil(13 * (s / 0.03)^2)::int + 4, noise => s, speedup => exp(0.03), bias => 0) AS more;
+	LATERAL simulate('independent', 1000, sessions => ceil(12.3 * (s / 0.03)^2 + 5)::int, noise => s, speedup => exp(0.03), bias => 0) AS more;
 
 -- The difference that "would have been seen 8 times in 10", 1.33 half-widths at 99 %, is.
 SELECT n, s.alarms BETWEEN 0.74 * s.verdicts AND 0.86 * s.verdicts AS seen
