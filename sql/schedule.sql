@@ -112,6 +112,14 @@ SELECT DISTINCT sessions BETWEEN 8 AND 500 AS fewer, verdict <> 'more rounds nee
 -- sessions don't fit: rounds of one backend
 SELECT count(*) AS arms FROM rtbench.compare(pg_temp.sleepers('{a,b}', '30'), max_time => '1200 ms');
 SELECT DISTINCT rounds BETWEEN 8 AND 16 AS enough, sessions, verdict <> 'more rounds needed' AS verdict, scope FROM rtbench.result();
+-- what the arms leave is digested at the end, also where the rounds became so long that the last one was not known to be the last
+CREATE SCHEMA regress_rtb_schedule;
+CREATE SEQUENCE regress_rtb_schedule.ticks;
+SELECT count(*) AS arms FROM rtbench.compare((SELECT array_agg(rtbench.arm(arm, 'UPDATE t SET n = n + 1',
+	$$SELECT pg_sleep(CASE WHEN nextval('regress_rtb_schedule.ticks') > 108 THEN 0.15 ELSE 0.001 END)$$)) FROM unnest('{a,b}'::text[]) AS arm),
+	setup => 'CREATE TABLE t AS SELECT 1 AS n', max_time => '2 s', sessions => 1, target => 0.0001, control => false);
+SELECT kind, count(*) > 0 AS passes, bool_and(digest IS NOT NULL) AS digested FROM rtbench.passes WHERE run = pg_temp.last() AND kind IN ('pilot', 'closing') GROUP BY kind ORDER BY 1;
+SELECT rounds BETWEEN 8 AND 60 AS some, verdict = 'not comparable' AS refused FROM rtbench.result() WHERE arm = 'b';
 SET client_min_messages = warning;
 -- an arm alone: figures, and nothing to compare them with, so no control
 SELECT arm, speedup, low, verdict, median_ms BETWEEN 2 AND 50 AS time FROM rtbench.compare(pg_temp.sleepers('{a}', '2'));

@@ -1,9 +1,13 @@
 # shellcheck shell=bash
 # common.bash: what the benchmarks share.  Sourced by them.
 #
+# shellcheck's SC2016: in single quotes \$1 is a parameter of SQL's.
+#
 # A benchmark prints a line for each thing that must be reached, ending in OK or NOT OK, and ends by calling close.
 
 set -u
+set -o pipefail
+shopt -s lastpipe		# reports counts in this shell
 not_ok=0 printed=0
 SECONDS=0
 
@@ -25,8 +29,9 @@ report()
 # reports : lines of TEXT<tab>OK?, from standard input
 reports()
 {
-	local text ok
-	while IFS=$'\t' read -r text ok; do report "$text" "$ok"; done
+	local text ok lines=0
+	while IFS=$'\t' read -r text ok; do report "$text" "$ok"; lines=$((lines + 1)); done
+	[ $lines -gt 0 ] || report 'nothing was measured' f
 }
 
 close()
@@ -36,7 +41,13 @@ close()
 	exit
 }
 
-extension() { sql -c 'SET client_min_messages = warning' -c 'CREATE EXTENSION IF NOT EXISTS rtbench'; }
+# the extension, and an empty schema for what a benchmark makes, first in the path
+extension()
+{
+	sql -c 'SET client_min_messages = error' -c 'CREATE EXTENSION IF NOT EXISTS rtbench' \
+		-c 'DROP SCHEMA IF EXISTS bench CASCADE' -c 'CREATE SCHEMA bench' || exit
+	export PGOPTIONS='-c search_path=bench,public'
+}
 
 # the hand-written loop, built and installed into the server, which is a throw-away one
 spi_loop()

@@ -10,8 +10,9 @@
 #	sweep	sweep('delete_tree') with defaults beside a busy loop on every core: a minute, and a verdict in every row
 #
 # EXPERIMENTS (200), POWER (60), REPEATS (20): how many of each.
-# The server is that of PGHOST, PGPORT, PGDATABASE, PGUSER, with rtbench installed.  Prints OK or NOT OK for each bound.
-set -u
+# The server is that of PGHOST, PGPORT, PGDATABASE, PGUSER, with rtbench installed.
+
+. "$(dirname "$0")/common.bash"
 
 EXPERIMENTS=${EXPERIMENTS:-200}
 POWER=${POWER:-60}
@@ -26,9 +27,6 @@ LABEL="verdicts $$"
 work=$(mktemp -d)
 loads=()
 child=''
-bad=0
-
-sql() { psql -X -q -A -t -v ON_ERROR_STOP=1 "$@"; }
 
 # so that a signal is heeded at once, and ends the statement too
 sql_file() # sql_file FILE
@@ -40,11 +38,8 @@ sql_file() # sql_file FILE
 }
 say() { printf '%s\n' "$*"; }
 
-# bound TEXT CONDITION : one line; CONDITION is for awk
-bound()
-{
-	if awk "BEGIN { exit !($2) }"; then say "OK      $1"; else say "NOT OK  $1"; bad=1; fi
-}
+# bound TEXT CONDITION : CONDITION is for awk
+bound() { report "$1" "$(awk "BEGIN { print ($2) ? \"t\" : \"f\" }")"; }
 
 # ---------------------------------------------------------------- other load
 
@@ -52,14 +47,13 @@ bound()
 # same for all arms, whatever their order.  It ends with this script, even if that is killed.
 load_on()
 {
-	local core
-	for core in $(seq "$(nproc)"); do
+	for _ in $(seq "$(nproc)"); do
 		(
 			trap - EXIT
 			while kill -0 $$ 2>/dev/null; do
-				read -r now _ </proc/uptime
-				end=$((10#${now%.*}${now#*.} + RANDOM % 160))
-				while read -r now _ </proc/uptime && ((10#${now%.*}${now#*.} < end)); do :; done
+				IFS=' .' read -r seconds hundredths _ </proc/uptime
+				end=$((10#$seconds$hundredths + RANDOM % 160))
+				while IFS=' .' read -r seconds hundredths _ </proc/uptime && ((10#$seconds$hundredths < end)); do :; done
 				[ "${1-}" = steady ] || sleep "0.$((RANDOM % 9 + 1))"
 			done
 		) &
@@ -78,7 +72,7 @@ load_off()
 clean_up()
 {
 	trap '' INT TERM HUP
-	[ -z "$child" ] || { kill $child; wait $child; } 2>/dev/null
+	[ -z "$child" ] || { kill "$child"; wait "$child"; } 2>/dev/null
 	load_off
 	sql -c "SET client_min_messages = error" -c "DELETE FROM rtbench.runs WHERE label LIKE '$LABEL%'" \
 		-c "DROP SCHEMA IF EXISTS verdicts CASCADE" >/dev/null 2>&1
@@ -181,8 +175,8 @@ part_power()
 	sql_file "$work/experiments.sql"
 	sql <<-SQL
 		CREATE SCHEMA IF NOT EXISTS verdicts;
-		-- units and their spread, from the run's own passes; planned: units that find 3 % 8 times in 10 at 99 %,
-		-- 12 (s/d)^2 of a normal mean, and by simulation 12.3 (s/d)^2 + 5 of the signed-rank interval
+		-- sees: a difference of so much would have been seen 8 times in 10, as verdicts say; planned: so many units see 3 %,
+		-- 12.3 (s/d)^2 + 5 by simulation of the signed-rank interval (12 (s/d)^2 of a mean), if they scatter normally
 		CREATE TABLE verdicts.power AS
 		WITH rounds AS (
 			SELECT p.run, p.session, o.arm, ln(p.elapsed_ns::float8 / o.elapsed_ns) AS d, o.cpu_ns::float8 / p.cpu_ns AS more
@@ -193,25 +187,26 @@ part_power()
 			SELECT run, arm, session, rtbench.hodges_lehmann(array_agg(d)) AS theta, rtbench.median(array_agg(more)) AS more
 			FROM rounds GROUP BY run, arm, session
 		), runs AS (
-			SELECT run, arm, count(*) AS units, 1.4826 * rtbench.mad(array_agg(theta)) AS spread, rtbench.median(array_agg(more)) AS more
+			SELECT run, arm, count(*) AS units, 1.4826 * rtbench.mad(array_agg(theta)) AS spread, stddev(theta) AS deviation,
+				rtbench.median(array_agg(more)) AS more
 			FROM sessions GROUP BY run, arm
 		)
-		SELECT r.*, v.verdict, v.speedup_high < 1 AS found, r.units >= 12 * (spread / ln(1.03)) ^ 2 AS enough_normal,
-			r.units >= 12.3 * (spread / ln(1.03)) ^ 2 + 5 AS enough
-		FROM runs r JOIN rtbench.runs u USING (run), rtbench.result(r.run) v WHERE v.arm = r.arm;
+		SELECT r.*, v.verdict, v.speedup_high < 1 AS found, exp(1.33 * ln(v.speedup_high / v.speedup_low) / 2) - 1 AS sees,
+			12.3 * (spread / ln(1.03)) ^ 2 + 5 AS planned
+		FROM runs r, rtbench.result(r.run) v WHERE v.arm = r.arm;
 	SQL
 	sql -A -F ' | ' -P tuples_only=off -P footer=off <<-SQL
 		SELECT arm, count(*) AS experiments, round((100 * (rtbench.median(array_agg(more)) - 1))::numeric, 2) || ' %' AS "more CPU time",
-			round((100 * rtbench.median(array_agg(spread)))::numeric, 2) || ' %' AS "spread of units", min(units) || ' to ' || max(units) AS units,
-			count(*) FILTER (WHERE found) AS found,
-			count(*) FILTER (WHERE enough) || ', ' || count(*) FILTER (WHERE enough AND found) AS "enough units, found",
-			count(*) FILTER (WHERE enough_normal) || ', ' || count(*) FILTER (WHERE enough_normal AND found) AS "12 (s/d)^2 units, found",
+			round((100 * rtbench.median(array_agg(spread)))::numeric, 2) || ' %' AS "spread of units, by MAD",
+			round((100 * rtbench.median(array_agg(deviation)))::numeric, 2) || ' %' AS "standard deviation",
+			min(units) || ' to ' || max(units) AS units, count(*) FILTER (WHERE found) AS found,
+			count(*) FILTER (WHERE sees <= 0.03) || ', ' || count(*) FILTER (WHERE sees <= 0.03 AND found) AS "sees 3 %, found",
+			count(*) FILTER (WHERE units >= planned) || ', ' || count(*) FILTER (WHERE units >= planned AND found) AS "planned units, found",
 			count(*) FILTER (WHERE verdict LIKE '%faster') AS "called faster", count(*) FILTER (WHERE verdict = 'not comparable') AS refused
 		FROM verdicts.power GROUP BY arm ORDER BY arm DESC
 	SQL
-	read -r n found < <(sql -F ' ' -c "SELECT count(*), count(*) FILTER (WHERE found) FROM verdicts.power
-		WHERE arm = 'more3' AND enough AND verdict <> 'not comparable'")
-	bound "3 % more: $found of $n found where enough units fit, at least 80 %" "$n > 0 && $found >= 0.8 * $n"
+	read -r n found < <(sql -F ' ' -c "SELECT count(*), count(*) FILTER (WHERE found) FROM verdicts.power WHERE arm = 'more3' AND sees <= 0.03")
+	bound "3 % more: found in $found of the $n experiments that say they would see it 8 times in 10, at least 80 %" "$n > 0 && $found >= 0.8 * $n"
 	n=$(sql -c "SELECT count(*) FROM verdicts.power WHERE verdict LIKE '%faster'")
 	bound "1 % or 3 % more: $n called faster" "$n == 0"
 }
@@ -343,4 +338,4 @@ done
 say "$*: takes about $minutes minutes"
 sql -c 'SET client_min_messages = warning' -c 'CREATE EXTENSION IF NOT EXISTS rtbench' || exit
 for part; do "part_$part"; done
-exit $bad
+close
