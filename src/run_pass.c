@@ -93,9 +93,9 @@ bring_back_start(RtbSession *s)
 	if (s->at->dirty)
 		rtb_rebuild_if_dirty(s);
 	else if (s->at->vacuumed != NIL && !s->at->commits)
-		rtb_fixture_vacuum(s->at->vacuumed, false);
+		rtb_fixture_vacuum(s->transport, s->at->vacuumed, false);
 	if (s->at->sequences_advanced)
-		rtb_fixture_reset_sequences(&s->at->fixture);
+		rtb_fixture_reset_sequences(&s->at->fixture, s->transport);
 }
 
 static void

@@ -14,6 +14,7 @@
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
+#include "own_sql.h"
 #include "spi_arm.h"
 #include "spi_transaction.h"
 
@@ -124,6 +125,7 @@ const RtbTransport rtb_spi_worker_transport = {
 	.digest = spi_digest,
 	.rollback = worker_rollback,
 	.commit = rtb_spi_finish,
+	.toplevel = rtb_toplevel,
 	.after_error = worker_after_error,
 };
 

@@ -47,6 +47,8 @@ typedef struct RtbTransport
 	void		(*digest) (const char *query, RtbDigest *digest, Tuplestorestate *row_hashes);
 	void		(*rollback) (void);
 	void		(*commit) (void);
+	/* a statement with transactions of its own, as VACUUM; outside any */
+	void		(*toplevel) (const char *statement);
 	void		(*after_error) (void);
 } RtbTransport;
 
