@@ -888,6 +888,28 @@ COMMENT ON FUNCTION rtbench.compare(text[], text, text, bigint[], jsonb, text, t
 'refuses plain texts with a hint: arms are documents made by rtbench.arm()';
 
 --
+-- Counting for a run elsewhere (far_counts.c)
+--
+CREATE PROCEDURE rtbench.count_begin()
+AS 'MODULE_PATHNAME', 'rtb_count_begin' LANGUAGE C;
+COMMENT ON PROCEDURE rtbench.count_begin() IS
+'count what runs in this session from here on: a run whose arms go over a connection calls it at the far end';
+
+CREATE PROCEDURE rtbench.count_end()
+AS 'MODULE_PATHNAME', 'rtb_count_end' LANGUAGE C;
+COMMENT ON PROCEDURE rtbench.count_end() IS 'stop counting; rtbench.counted() tells what was seen';
+
+CREATE FUNCTION rtbench.counted(OUT statements bigint, OUT fired bigint, OUT loop_queries bigint, OUT rows bigint,
+	OUT plannings bigint, OUT xids bigint, OUT buffers_hit bigint, OUT buffers_read bigint, OUT wal_records bigint,
+	OUT wal_fpi bigint, OUT wal_bytes bigint, OUT transactions bigint, OUT commit_ns bigint, OUT elapsed_ns bigint,
+	OUT cpu_ns bigint, OUT subxact_overflowed boolean, OUT parallel boolean, OUT notifies boolean, OUT truncates boolean,
+	OUT ddl boolean, OUT plan_shape text, OUT fired_shape text)
+RETURNS record
+AS 'MODULE_PATHNAME', 'rtb_counted' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION rtbench.counted() IS
+'what was counted in this session between CALL rtbench.count_begin() and CALL rtbench.count_end()';
+
+--
 -- Runs that go on now (progress.c)
 --
 CREATE FUNCTION rtbench.progress_rows(OUT pid int, OUT datid oid, OUT owner regrole, OUT run bigint,
