@@ -93,7 +93,7 @@ settle_tables(const RtbFixture *fixture, bool autovacuum_off)
 	char	   *params[2] = {fixture->temporary ? "" : fixture->schema, rtb_oids_text(fixture->relations)};
 	char	   *list = NULL;
 	int			nest = rtb_own_begin();
-	RtbRows    *rows = rtb_own_rows("SELECT pg_catalog.format('%I.%I', n.nspname, c.relname), c.relkind IN ('r', 'm')"
+	RtbOwnRows    *rows = rtb_own_rows("SELECT pg_catalog.format('%I.%I', n.nspname, c.relname), c.relkind IN ('r', 'm')"
 					  "  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
 					  " WHERE c.relkind IN ('r', 'm', 'p')"
 					  "   AND (n.nspname = $1 OR c.oid = ANY ($2::oid[])) ORDER BY c.oid",
@@ -105,9 +105,9 @@ settle_tables(const RtbFixture *fixture, bool autovacuum_off)
 		initStringInfo(&buf);
 		for (int i = 0; i < rows->n; i++)
 		{
-			char	   *name = rtb_rows_text(rows, i, 1);
+			char	   *name = rtb_own_row_text(rows, i, 1);
 
-			if (autovacuum_off && rtb_rows_bool(rows, i, 2))
+			if (autovacuum_off && rtb_own_row_bool(rows, i, 2))
 				rtb_own_rows(psprintf("ALTER TABLE %s SET (autovacuum_enabled = off, toast.autovacuum_enabled = off)",
 									  name), 0, NULL);
 			appendStringInfo(&buf, "%s%s", i ? ", " : "", name);
@@ -124,20 +124,20 @@ read_sequences(const RtbFixture *fixture, MemoryContext cxt)
 	char	   *params[2] = {fixture->temporary ? "" : fixture->schema, rtb_oids_text(fixture->relations)};
 	List	   *sequences = NIL;
 	int			nest = rtb_own_begin();
-	RtbRows    *rows = rtb_own_rows("SELECT c.oid::bigint, pg_catalog.format('SELECT last_value, is_called FROM %I.%I', n.nspname, c.relname), c.relname::text"
+	RtbOwnRows    *rows = rtb_own_rows("SELECT c.oid::bigint, pg_catalog.format('SELECT last_value, is_called FROM %I.%I', n.nspname, c.relname), c.relname::text"
 					  "  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
 					  " WHERE c.relkind = 'S' AND (n.nspname = $1 OR c.oid = ANY ($2::oid[])) ORDER BY c.oid",
 					  2, params);
 	for (int i = 0; i < rows->n; i++)
 	{
 		RtbSequence *seq = MemoryContextAllocZero(cxt, sizeof(RtbSequence));
-		RtbRows    *state = rtb_own_rows(rtb_rows_text(rows, i, 2), 0, NULL);
+		RtbOwnRows    *state = rtb_own_rows(rtb_own_row_text(rows, i, 2), 0, NULL);
 		MemoryContext old;
 
-		seq->relid = (Oid) rtb_rows_int64(rows, i, 1);
-		seq->last_value = rtb_rows_int64(state, 0, 1);
-		seq->is_called = rtb_rows_bool(state, 0, 2);
-		seq->name = MemoryContextStrdup(cxt, rtb_rows_text(rows, i, 3));
+		seq->relid = (Oid) rtb_own_row_int64(rows, i, 1);
+		seq->last_value = rtb_own_row_int64(state, 0, 1);
+		seq->is_called = rtb_own_row_bool(state, 0, 2);
+		seq->name = MemoryContextStrdup(cxt, rtb_own_row_text(rows, i, 3));
 		old = MemoryContextSwitchTo(cxt);
 		sequences = lappend(sequences, seq);
 		MemoryContextSwitchTo(old);

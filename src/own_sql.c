@@ -142,11 +142,11 @@ rtb_own_is_far(void)
 }
 
 /* by SPI, connected by the caller: parameters are texts that the statement casts */
-static RtbRows *
+static RtbOwnRows *
 rows_here(const char *sql, int nparams, char **params)
 {
 	MemoryContext cxt = CurrentMemoryContext;
-	RtbRows    *rows = palloc0(sizeof(RtbRows));
+	RtbOwnRows    *rows = palloc0(sizeof(RtbOwnRows));
 	Oid		   *types = palloc(sizeof(Oid) * Max(nparams, 1));
 	Datum	   *values = palloc(sizeof(Datum) * Max(nparams, 1));
 
@@ -181,7 +181,7 @@ rows_here(const char *sql, int nparams, char **params)
  * Every parameter is of type text: the statement casts it.  Between
  * rtb_own_begin() and rtb_own_end().  Throws what the statement throws.
  */
-RtbRows *
+RtbOwnRows *
 rtb_own_rows(const char *sql, int nparams, char **params)
 {
 	return far_route != NULL ? far_route(sql, nparams, params) : rows_here(sql, nparams, params);
@@ -189,7 +189,7 @@ rtb_own_rows(const char *sql, int nparams, char **params)
 
 /* a value as text, NULL of a null; columns from 1 */
 char *
-rtb_rows_text(const RtbRows *rows, int row, int column)
+rtb_own_row_text(const RtbOwnRows *rows, int row, int column)
 {
 	Assert(row < rows->n && column <= rows->columns);
 	return rows->values[row * rows->columns + column - 1];
@@ -197,18 +197,18 @@ rtb_rows_text(const RtbRows *rows, int row, int column)
 
 /* a boolean; a null is false */
 bool
-rtb_rows_bool(const RtbRows *rows, int row, int column)
+rtb_own_row_bool(const RtbOwnRows *rows, int row, int column)
 {
-	const char *value = rtb_rows_text(rows, row, column);
+	const char *value = rtb_own_row_text(rows, row, column);
 
 	return value != NULL && value[0] == 't';
 }
 
 /* a bigint; a null is 0 */
 int64
-rtb_rows_int64(const RtbRows *rows, int row, int column)
+rtb_own_row_int64(const RtbOwnRows *rows, int row, int column)
 {
-	const char *value = rtb_rows_text(rows, row, column);
+	const char *value = rtb_own_row_text(rows, row, column);
 
 	return value != NULL ? pg_strtoint64(value) : 0;
 }

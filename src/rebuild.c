@@ -28,12 +28,12 @@ scratch_tables(RtbSession *s)
 	char	   *params[1] = {s->at->fixture.schema};
 	List	   *oids = NIL;
 	int			nest = rtb_own_begin();
-	RtbRows    *rows = rtb_own_rows("SELECT c.oid::bigint FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n"
+	RtbOwnRows    *rows = rtb_own_rows("SELECT c.oid::bigint FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n"
 								  " ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind IN ('r', 'm')",
 									1, params);
 
 	for (int i = 0; i < rows->n; i++)
-		oids = lappend_oid(oids, (Oid) rtb_rows_int64(rows, i, 1));
+		oids = lappend_oid(oids, (Oid) rtb_own_row_int64(rows, i, 1));
 	rtb_own_end(nest);
 	return rtb_written_describe(oids, s->at->fixture.schema, s->options.ignore_columns);
 }
@@ -165,12 +165,12 @@ rtb_rebuild_if_dirty(RtbSession *s)
 
 /* among rows of names and OIDs; InvalidOid for a name that is not there */
 static Oid
-oid_of(const RtbRows *rows, const char *name)
+oid_of(const RtbOwnRows *rows, const char *name)
 {
 	for (int i = 0; i < rows->n; i++)
 	{
-		if (strcmp(rtb_rows_text(rows, i, 1), name) == 0)
-			return (Oid) rtb_rows_int64(rows, i, 2);
+		if (strcmp(rtb_own_row_text(rows, i, 1), name) == 0)
+			return (Oid) rtb_own_row_int64(rows, i, 2);
 	}
 	return InvalidOid;
 }
@@ -185,7 +185,7 @@ rtb_rebuild_refresh(RtbSession *s)
 {
 	MemoryContext old = CurrentMemoryContext;
 	char	   *params[1] = {s->at->fixture.schema};
-	RtbRows    *rows;
+	RtbOwnRows    *rows;
 	ListCell   *lc;
 	int			nest;
 

@@ -109,15 +109,15 @@ forget_schema(const char *schema)
 static bool
 answer(const char *question)
 {
-	return rtb_rows_bool(rtb_own_rows(question, 0, NULL), 0, 1);
+	return rtb_own_row_bool(rtb_own_rows(question, 0, NULL), 0, 1);
 }
 
 static void
 refuse_without_create(void)
 {
-	char	   *database = rtb_rows_text(rtb_own_rows("SELECT pg_catalog.quote_ident(pg_catalog.current_database())",
+	char	   *database = rtb_own_row_text(rtb_own_rows("SELECT pg_catalog.quote_ident(pg_catalog.current_database())",
 													  0, NULL), 0, 1);
-	char	   *role = rtb_rows_text(rtb_own_rows("SELECT pg_catalog.quote_ident(current_user)", 0, NULL), 0, 1);
+	char	   *role = rtb_own_row_text(rtb_own_rows("SELECT pg_catalog.quote_ident(current_user)", 0, NULL), 0, 1);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -181,7 +181,7 @@ rtb_scratch_recreate(const char *schema)
 	int			nest = rtb_own_begin();
 	char	   *comment;
 
-	comment = rtb_rows_text(rtb_own_rows("SELECT pg_catalog.quote_literal(pg_catalog.obj_description(n.oid, 'pg_namespace'))"
+	comment = rtb_own_row_text(rtb_own_rows("SELECT pg_catalog.quote_literal(pg_catalog.obj_description(n.oid, 'pg_namespace'))"
 										 " FROM pg_catalog.pg_namespace n WHERE n.nspname = $1", 1, params), 0, 1);
 	rtb_scratch_empty(schema);
 	rtb_own_rows(psprintf("CREATE SCHEMA %s", quote_identifier(schema)), 0, NULL);
@@ -213,7 +213,7 @@ rtb_scratch_sweep(const RtbTransport *transport)
 {
 	MemoryContext cxt = CurrentMemoryContext;
 	List	   *left = NIL;
-	RtbRows    *rows;
+	RtbOwnRows    *rows;
 	ListCell   *lc;
 	int			nest;
 
@@ -234,7 +234,7 @@ rtb_scratch_sweep(const RtbTransport *transport)
 	{
 		MemoryContext old = MemoryContextSwitchTo(cxt);
 
-		left = lappend(left, pstrdup(rtb_rows_text(rows, i, 1)));
+		left = lappend(left, pstrdup(rtb_own_row_text(rows, i, 1)));
 		MemoryContextSwitchTo(old);
 	}
 	rtb_own_end(nest);

@@ -45,7 +45,7 @@ rtb_sequences_read(List *written)
 	RtbSequencePosition *positions = palloc0(sizeof(RtbSequencePosition) * Max(list_length(written), 1));
 	List	   *oids = NIL;
 	char	   *params[1];
-	RtbRows    *rows;
+	RtbOwnRows    *rows;
 	int			nest;
 	ListCell   *lc;
 
@@ -67,12 +67,12 @@ rtb_sequences_read(List *written)
 		{
 			RtbSequencePosition *position = &positions[foreach_current_index(lc)];
 
-			if (((RtbRelation *) lfirst(lc))->relid != (Oid) rtb_rows_int64(rows, i, 1))
+			if (((RtbRelation *) lfirst(lc))->relid != (Oid) rtb_own_row_int64(rows, i, 1))
 				continue;
 			position->known = true;
-			position->called = rtb_rows_bool(rows, i, 2);
-			position->value = rtb_rows_int64(rows, i, 3);
-			position->increment = rtb_rows_int64(rows, i, 4);
+			position->called = rtb_own_row_bool(rows, i, 2);
+			position->value = rtb_own_row_int64(rows, i, 3);
+			position->increment = rtb_own_row_int64(rows, i, 4);
 		}
 	}
 	rtb_own_end(nest);

@@ -338,7 +338,7 @@ rtb_written_describe(List *oids, const char *scratch, List *ignore_columns)
 {
 	char	   *params[3];
 	List	   *relations = NIL;
-	RtbRows    *rows;
+	RtbOwnRows    *rows;
 	int			nest;
 
 	params[0] = rtb_oids_text(oids);
@@ -350,17 +350,17 @@ rtb_written_describe(List *oids, const char *scratch, List *ignore_columns)
 	{
 		RtbRelation *rel = palloc0(sizeof(RtbRelation));
 
-		rel->relid = (Oid) rtb_rows_int64(rows, i, 1);
-		rel->relkind = rtb_rows_text(rows, i, 2)[0];
-		rel->scratch = rtb_rows_bool(rows, i, 3);
-		rel->temporary = rtb_rows_bool(rows, i, 4);
-		rel->name = rtb_rows_text(rows, i, 5);
-		rel->label = rtb_rows_text(rows, i, 6);
-		rel->columns = rtb_rows_text(rows, i, 7);
-		rel->unreadable = rtb_rows_text(rows, i, 8);
-		rel->owned = rtb_rows_bool(rows, i, 9);
-		rel->bytes = rtb_rows_int64(rows, i, 10);
-		rel->tuples = (double) rtb_rows_int64(rows, i, 11);
+		rel->relid = (Oid) rtb_own_row_int64(rows, i, 1);
+		rel->relkind = rtb_own_row_text(rows, i, 2)[0];
+		rel->scratch = rtb_own_row_bool(rows, i, 3);
+		rel->temporary = rtb_own_row_bool(rows, i, 4);
+		rel->name = rtb_own_row_text(rows, i, 5);
+		rel->label = rtb_own_row_text(rows, i, 6);
+		rel->columns = rtb_own_row_text(rows, i, 7);
+		rel->unreadable = rtb_own_row_text(rows, i, 8);
+		rel->owned = rtb_own_row_bool(rows, i, 9);
+		rel->bytes = rtb_own_row_int64(rows, i, 10);
+		rel->tuples = (double) rtb_own_row_int64(rows, i, 11);
 		relations = lappend(relations, rel);
 	}
 	rtb_own_end(nest);
