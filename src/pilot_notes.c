@@ -97,6 +97,7 @@ rtb_pilot_tell_advanced(RtbPilot *p)
 	{
 		const RtbRelation *rel = lfirst(lc);
 		bool		advanced = false;
+		bool		unknown = false;
 
 		if (rel->relkind != RELKIND_SEQUENCE || rel->scratch)
 			continue;
@@ -105,11 +106,15 @@ rtb_pilot_tell_advanced(RtbPilot *p)
 			int64		move = p->moves[i] ? p->moves[i][foreach_current_index(lc)] : RTB_MOVE_UNKNOWN;
 
 			/* what is set back by TRUNCATE is so by its transaction */
-			advanced |= move > 0 || move == RTB_MOVE_UNKNOWN;
+			advanced |= move > 0;
+			unknown |= move == RTB_MOVE_UNKNOWN;
 		}
 		if (advanced)
 			rtb_session_find(s, RTB_FOUND_NOTE, -1,
 							 "advances sequence %s, which no rollback sets back", rel->label);
+		else if (unknown)
+			rtb_session_find(s, RTB_FOUND_NOTE, -1,
+							 "may advance sequence %s, which no rollback sets back: where it stands is not known after every arm", rel->label);
 	}
 }
 
