@@ -99,34 +99,26 @@ find_temporary(SubTransactionId since, MemoryContext cxt)
 static char *
 settle_tables(const RtbFixture *fixture, bool autovacuum_off)
 {
-	Oid			types[2] = {TEXTOID, OIDARRAYOID};
-	Datum		values[2];
+	char	   *params[2] = {fixture->temporary ? "" : fixture->schema, rtb_oids_text(fixture->relations)};
 	char	   *list = NULL;
 	int			nest = rtb_own_begin();
-	uint64		n;
-
-	values[0] = CStringGetTextDatum(fixture->temporary ? "" : fixture->schema);
-	values[1] = PointerGetDatum(rtb_oid_array(fixture->relations));
-	n = rtb_own_query("SELECT pg_catalog.format('%I.%I', n.nspname, c.relname), c.relkind IN ('r', 'm')"
+	RtbOwnRows    *rows = rtb_own_rows("SELECT pg_catalog.format('%I.%I', n.nspname, c.relname), c.relkind IN ('r', 'm')"
 					  "  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
 					  " WHERE c.relkind IN ('r', 'm', 'p')"
-					  "   AND (n.nspname = $1 OR c.oid = ANY ($2)) ORDER BY c.oid",
-					  2, types, values, NULL);
-	if (n > 0)
+					  "   AND (n.nspname = $1 OR c.oid = ANY ($2::oid[])) ORDER BY c.oid",
+					  2, params);
+	if (rows->n > 0)
 	{
-		SPITupleTable *rows = SPI_tuptable;
 		StringInfoData buf;
 
 		initStringInfo(&buf);
-		for (uint64 i = 0; i < n; i++)
+		for (int i = 0; i < rows->n; i++)
 		{
-			bool		isnull;
-			char	   *name = SPI_getvalue(rows->vals[i], rows->tupdesc, 1);
-			bool		storage = DatumGetBool(SPI_getbinval(rows->vals[i], rows->tupdesc, 2, &isnull));
+			char	   *name = rtb_own_row_text(rows, i, 1);
 
-			if (autovacuum_off && storage)
-				rtb_own_query(psprintf("ALTER TABLE %s SET (autovacuum_enabled = off, toast.autovacuum_enabled = off)",
-									   name), 0, NULL, NULL, NULL);
+			if (autovacuum_off && rtb_own_row_bool(rows, i, 2))
+				rtb_own_rows(psprintf("ALTER TABLE %s SET (autovacuum_enabled = off, toast.autovacuum_enabled = off)",
+									  name), 0, NULL);
 			appendStringInfo(&buf, "%s%s", i ? ", " : "", name);
 		}
 		list = buf.data;
@@ -138,31 +130,23 @@ settle_tables(const RtbFixture *fixture, bool autovacuum_off)
 static List *
 read_sequences(const RtbFixture *fixture, MemoryContext cxt)
 {
-	Oid			types[2] = {TEXTOID, OIDARRAYOID};
-	Datum		values[2];
+	char	   *params[2] = {fixture->temporary ? "" : fixture->schema, rtb_oids_text(fixture->relations)};
 	List	   *sequences = NIL;
-	SPITupleTable *rows;
 	int			nest = rtb_own_begin();
-	uint64		n;
-
-	values[0] = CStringGetTextDatum(fixture->temporary ? "" : fixture->schema);
-	values[1] = PointerGetDatum(rtb_oid_array(fixture->relations));
-	n = rtb_own_query("SELECT c.oid::bigint, pg_catalog.format('SELECT last_value, is_called FROM %I.%I', n.nspname, c.relname), c.relname::text"
+	RtbOwnRows    *rows = rtb_own_rows("SELECT c.oid::bigint, pg_catalog.format('SELECT last_value, is_called FROM %I.%I', n.nspname, c.relname), c.relname::text"
 					  "  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
-					  " WHERE c.relkind = 'S' AND (n.nspname = $1 OR c.oid = ANY ($2)) ORDER BY c.oid",
-					  2, types, values, NULL);
-	rows = SPI_tuptable;
-	for (uint64 i = 0; i < n; i++)
+					  " WHERE c.relkind = 'S' AND (n.nspname = $1 OR c.oid = ANY ($2::oid[])) ORDER BY c.oid",
+					  2, params);
+	for (int i = 0; i < rows->n; i++)
 	{
 		RtbSequence *seq = MemoryContextAllocZero(cxt, sizeof(RtbSequence));
+		RtbOwnRows    *state = rtb_own_rows(rtb_own_row_text(rows, i, 2), 0, NULL);
 		MemoryContext old;
-		bool		isnull;
 
-		seq->relid = (Oid) DatumGetInt64(SPI_getbinval(rows->vals[i], rows->tupdesc, 1, &isnull));
-		rtb_own_query(SPI_getvalue(rows->vals[i], rows->tupdesc, 2), 0, NULL, NULL, NULL);
-		seq->last_value = rtb_own_int64(0, 1);
-		seq->is_called = rtb_own_bool(0, 2);
-		seq->name = MemoryContextStrdup(cxt, SPI_getvalue(rows->vals[i], rows->tupdesc, 3));
+		seq->relid = (Oid) rtb_own_row_int64(rows, i, 1);
+		seq->last_value = rtb_own_row_int64(state, 0, 1);
+		seq->is_called = rtb_own_row_bool(state, 0, 2);
+		seq->name = MemoryContextStrdup(cxt, rtb_own_row_text(rows, i, 3));
 		old = MemoryContextSwitchTo(cxt);
 		sequences = lappend(sequences, seq);
 		MemoryContextSwitchTo(old);
@@ -265,7 +249,7 @@ set_up(RtbFixture *fixture, const RtbTransport *transport, const RtbWork *work, 
 	transport->commit();
 	if (vacuum == NULL)
 		return;
-	rtb_toplevel(vacuum);
+	transport->toplevel(vacuum);
 	pfree(vacuum);
 }
 
@@ -330,7 +314,7 @@ rtb_fixture_create(RtbFixture *fixture, const RtbTransport *transport, const Rtb
 			fixture->relations = find_temporary(since, cxt);
 		tables = settle_tables(fixture, false);
 		if (tables != NULL)
-			rtb_own_query(psprintf("ANALYZE %s", tables), 0, NULL, NULL, NULL);
+			rtb_own_rows(psprintf("ANALYZE %s", tables), 0, NULL);
 		fixture->sequences = read_sequences(fixture, cxt);
 		SPI_finish();
 	}
@@ -352,7 +336,7 @@ rtb_fixture_drop(RtbFixture *fixture, const RtbTransport *transport)
 }
 
 static void
-vacuum_some(List *relations, bool whole, bool truncate)
+vacuum_some(const RtbTransport *transport, List *relations, bool whole, bool truncate)
 {
 	StringInfoData buf;
 	ListCell   *lc;
@@ -363,8 +347,8 @@ vacuum_some(List *relations, bool whole, bool truncate)
 	foreach(lc, relations)
 		appendStringInfo(&buf, "%s%s", foreach_current_index(lc) > 0 ? ", " : "",
 						 ((const RtbRelation *) lfirst(lc))->name);
-	rtb_toplevel(psprintf("VACUUM (INDEX_CLEANUP on, TRUNCATE %s, DISABLE_PAGE_SKIPPING %s, PARALLEL 0) %s",
-						  truncate ? "on" : "off", whole ? "on" : "off", buf.data));
+	transport->toplevel(psprintf("VACUUM (INDEX_CLEANUP on, TRUNCATE %s, DISABLE_PAGE_SKIPPING %s, PARALLEL 0) %s",
+								 truncate ? "on" : "off", whole ? "on" : "off", buf.data));
 }
 
 /*
@@ -381,7 +365,7 @@ vacuum_some(List *relations, bool whole, bool truncate)
  * lock where nobody else holds one.
  */
 void
-rtb_fixture_vacuum(List *relations, bool at_end)
+rtb_fixture_vacuum(const RtbTransport *transport, List *relations, bool at_end)
 {
 	MemoryContext cxt = CurrentMemoryContext;
 	List	   *small = NIL;
@@ -399,8 +383,8 @@ rtb_fixture_vacuum(List *relations, bool at_end)
 		else
 			large = lappend(large, rel);
 	}
-	vacuum_some(small, true, at_end);
-	vacuum_some(large, false, at_end);
+	vacuum_some(transport, small, true, at_end);
+	vacuum_some(transport, large, false, at_end);
 	MemoryContextSwitchTo(cxt);
 	list_free(small);
 	list_free(large);
@@ -410,36 +394,35 @@ rtb_fixture_vacuum(List *relations, bool at_end)
  * rtb_fixture_reset_sequences
  *		Set scratch sequences back to what the setup left.
  *
- * In a worker outside any transaction, in a caller inside his.
+ * Where transactions are the transport's own outside any, in a caller inside
+ * his.
  */
 void
-rtb_fixture_reset_sequences(RtbFixture *fixture)
+rtb_fixture_reset_sequences(RtbFixture *fixture, const RtbTransport *transport)
 {
 	MemoryContext cxt = CurrentMemoryContext;
-	bool		own = !IsTransactionState();
+	bool		own = transport->own_transactions;
 	ListCell   *lc;
 	int			nest;
 
 	if (fixture->sequences == NIL)
 		return;
 	if (own)
-		StartTransactionCommand();
-	SPI_connect();
-	PushActiveSnapshot(GetTransactionSnapshot());
+		transport->begin(NULL);
+	else
+		SPI_connect();
 	nest = rtb_own_begin();
 	foreach(lc, fixture->sequences)
 	{
 		const RtbSequence *seq = lfirst(lc);
-		Oid			types[3] = {OIDOID, INT8OID, BOOLOID};
-		Datum		values[3] = {ObjectIdGetDatum(seq->relid), Int64GetDatum(seq->last_value),
-		BoolGetDatum(seq->is_called)};
 
-		rtb_own_query("SELECT pg_catalog.setval($1::regclass, $2, $3)", 3, types, values, NULL);
+		rtb_own_rows(psprintf("SELECT pg_catalog.setval('%u'::regclass, " INT64_FORMAT ", %s)",
+							  seq->relid, seq->last_value, seq->is_called ? "true" : "false"), 0, NULL);
 	}
 	rtb_own_end(nest);
-	PopActiveSnapshot();
-	SPI_finish();
 	if (own)
-		CommitTransactionCommand();
+		transport->commit();
+	else
+		SPI_finish();
 	MemoryContextSwitchTo(cxt);
 }

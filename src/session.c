@@ -129,7 +129,7 @@ rtb_session_point(RtbSession *s, const char *document)
 	MemoryContext old = CurrentMemoryContext;
 
 	if (s->points == NIL && s->options.own_transactions)
-		rtb_scratch_sweep();
+		rtb_scratch_sweep(s->transport);
 	s->at = new_point(s, document);
 	/* in the caller's transaction a point's fixture is rolled back with this */
 	if (!s->options.own_transactions)
