@@ -214,7 +214,7 @@ refuse_outside(Oid relid, Oid scratch)
 static void
 refuse_changes_outside(const RtbFixture *fixture, List *before)
 {
-	Oid			scratch = get_namespace_oid(fixture->schema, false);
+	Oid			scratch = get_namespace_oid(fixture->schema, true);
 	List	   *changed = rtb_written_changed(rtb_written_locked());
 	ListCell   *lc;
 
