@@ -773,11 +773,15 @@ CREATE FUNCTION rtbench.sweep(
 	seed bigint DEFAULT NULL,
 	sessions int DEFAULT NULL,
 	target float8 DEFAULT 0.02,
-	control boolean DEFAULT true)
+	control boolean DEFAULT true,
+	server text DEFAULT NULL,
+	protocol text DEFAULT 'prepared',
+	batch int DEFAULT 100,
+	fetch_size int DEFAULT NULL)
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_sweep' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.sweep(text, bigint[], jsonb, text[], text, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int) IS
 'run a scenario at every point, all its arms in turn, and say which ways are faster and whether they do the same';
 
 CREATE FUNCTION rtbench.compare(
@@ -800,11 +804,15 @@ CREATE FUNCTION rtbench.compare(
 	seed bigint DEFAULT NULL,
 	sessions int DEFAULT NULL,
 	target float8 DEFAULT 0.02,
-	control boolean DEFAULT true)
+	control boolean DEFAULT true,
+	server text DEFAULT NULL,
+	protocol text DEFAULT 'prepared',
+	batch int DEFAULT 100,
+	fetch_size int DEFAULT NULL)
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_compare' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.compare(jsonb[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int) IS
 'compare ad hoc arms on the caller''s own committed tables, or on a fixture that setup builds';
 
 CREATE PROCEDURE rtbench.run_sweep(
@@ -827,10 +835,14 @@ CREATE PROCEDURE rtbench.run_sweep(
 	seed bigint DEFAULT NULL,
 	sessions int DEFAULT NULL,
 	target float8 DEFAULT 0.02,
-	control boolean DEFAULT true)
+	control boolean DEFAULT true,
+	server text DEFAULT NULL,
+	protocol text DEFAULT 'prepared',
+	batch int DEFAULT 100,
+	fetch_size int DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'rtb_run_sweep' LANGUAGE C;
 COMMENT ON PROCEDURE rtbench.run_sweep(text, bigint[], jsonb, text[], text, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int) IS
 'sweep() by CALL, which arms that commit need: it commits first and then waits without a snapshot; the verdicts are in rtbench.last and rtbench.result() afterwards';
 
 CREATE PROCEDURE rtbench.run_compare(
@@ -853,10 +865,14 @@ CREATE PROCEDURE rtbench.run_compare(
 	seed bigint DEFAULT NULL,
 	sessions int DEFAULT NULL,
 	target float8 DEFAULT 0.02,
-	control boolean DEFAULT true)
+	control boolean DEFAULT true,
+	server text DEFAULT NULL,
+	protocol text DEFAULT 'prepared',
+	batch int DEFAULT 100,
+	fetch_size int DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'rtb_run_compare' LANGUAGE C;
 COMMENT ON PROCEDURE rtbench.run_compare(jsonb[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int) IS
 'compare() by CALL, which arms that commit need: it commits first and then waits without a snapshot; the verdicts are in rtbench.last and rtbench.result() afterwards';
 
 
@@ -880,11 +896,15 @@ CREATE FUNCTION rtbench.compare(
 	seed bigint DEFAULT NULL,
 	sessions int DEFAULT NULL,
 	target float8 DEFAULT 0.02,
-	control boolean DEFAULT true)
+	control boolean DEFAULT true,
+	server text DEFAULT NULL,
+	protocol text DEFAULT 'prepared',
+	batch int DEFAULT 100,
+	fetch_size int DEFAULT NULL)
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_compare_text' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.compare(text[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int) IS
 'refuses plain texts with a hint: arms are documents made by rtbench.arm()';
 
 --

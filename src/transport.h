@@ -27,6 +27,11 @@ typedef struct RtbArmRun
 	RtbStepTimer *timers;		/* by step id - 1; NULL in timed passes */
 	int64		round_trips;	/* messages sent and waited for, BEGIN and COMMIT included */
 	int64		statement_no;	/* ordinal of the statement sent last */
+	/* of a connection, which has no receivers */
+	struct RtbCheck *check;		/* where returned rows are digested; NULL: nobody wants them */
+	bool		with_row_hashes;
+	int64		rows;			/* returned or affected */
+	int64		transactions;	/* committed */
 	int			step;			/* id of the step it belongs to */
 } RtbArmRun;
 
@@ -34,6 +39,7 @@ typedef struct RtbTransport
 {
 	const char *name;
 	bool		own_transactions;	/* false: in subtransactions of the caller's */
+	bool		far;			/* the arms run in another backend, over a connection */
 
 	void	   *(*open_arm) (const RtbArm *arm);
 	void		(*close_arm) (void *state);
