@@ -963,6 +963,37 @@ COMMENT ON COLUMN rtbench.progress.estimate IS
 'time left if passes go on taking what they took, less if intervals are narrow enough before; NULL until known';
 
 --
+-- Connections (connection.c)
+--
+CREATE FUNCTION rtbench.fdw_validator(options text[], catalog oid)
+RETURNS void
+AS 'MODULE_PATHNAME', 'rtb_fdw_validator' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION rtbench.fdw_validator(text[], oid) IS
+'checks the options of servers and user mappings of rtbench_fdw';
+
+CREATE FOREIGN DATA WRAPPER rtbench_fdw VALIDATOR rtbench.fdw_validator;
+COMMENT ON FOREIGN DATA WRAPPER rtbench_fdw IS
+'for CREATE SERVER: where rtbench connects to (libpq''s options host, port, dbname, sslmode, connect_timeout ...), with a user mapping for as whom (user, password). It has no handler: no foreign tables.';
+
+CREATE FUNCTION rtbench.ask(
+	statement text,
+	transport text DEFAULT 'unix',
+	server text DEFAULT NULL,
+	protocol text DEFAULT 'prepared',
+	times int DEFAULT 1,
+	batch int DEFAULT 100,
+	fetch_size int DEFAULT NULL,
+	copy_row text DEFAULT NULL,
+	round_trip_ms float8 DEFAULT 0,
+	transaction boolean DEFAULT true,
+	OUT rows bigint, OUT affected bigint, OUT statements bigint, OUT round_trips bigint,
+	OUT bytes_sent bigint, OUT bytes_received bigint, OUT notices bigint, OUT microseconds float8,
+	OUT delivered_ms float8, OUT server_version text, OUT tls text)
+AS 'MODULE_PATHNAME', 'rtb_ask' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION rtbench.ask(text, text, text, text, int, int, int, text, float8, boolean) IS
+'sends a statement over a connection of its own, so many times, and tells what was sent, received and waited for; microseconds are those of one execution. :n in the statement is its number. In a transaction that is rolled back, or, with transaction => false, each committed.';
+
+--
 -- Built-in scenarios
 --
 INSERT INTO rtbench.scenario_definitions (id, builtin, name, swept, points, parameters, description, setup)

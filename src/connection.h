@@ -51,12 +51,12 @@ typedef struct RtbValues
 	const char *const *values;	/* NULL: null */
 } RtbValues;
 
-/* what a statement (the last of several) came to */
+/* what the statements of one answer came to */
 typedef struct RtbAnswer
 {
-	int64		returned;		/* rows, of all statements sent together */
-	int64		affected;		/* rows, as the command's tag has it; 0 if it has none */
-	int			results;		/* of how many statements */
+	int64		returned;		/* rows */
+	int64		affected;		/* rows, as the commands' tags have it, SELECT's too */
+	int			results;		/* statements answered */
 } RtbAnswer;
 
 /* connection.c: its life */

@@ -175,6 +175,14 @@ rtb_connection_throw(RtbConnection *c)
 	PQclear(error);
 	c->error = NULL;
 	c->text = NULL;
+	if (c->refused_copy)
+	{
+		c->refused_copy = false;
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot COPY FROM STDIN without rows"),
+				 errhint("Send it by protocol copy, or use INSERT.")));
+	}
 	ereport(ERROR,
 			(errcode(sqlstate),
 			 errmsg_internal("%s", message),

@@ -47,6 +47,7 @@ struct RtbConnection
 
 	bool		busy;			/* sent, and not everything answered yet */
 	bool		copying;		/* between copy_begin and copy_end */
+	bool		refused_copy;	/* the statement wanted rows */
 	int64		unsent;			/* bytes of rows given to libpq since it was last flushed */
 	bool		streaming;		/* rows one by one, so that many take no memory */
 	int			batch;			/* statements between two syncs; 0: no pipeline */

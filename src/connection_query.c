@@ -139,7 +139,7 @@ complete(RtbConnection *c, RtbReading *reading, PGresult *result)
 	reading->answer.results++;
 	if (reading->sent == RTB_SENT_PARSE)
 		return;					/* nothing has been run */
-	reading->answer.affected = strtoll(PQcmdTuples(result), NULL, 10);
+	reading->answer.affected += strtoll(PQcmdTuples(result), NULL, 10);
 	c->traffic.bytes_received += RTB_MESSAGE + strlen(PQcmdStatus(result)) + 1;
 }
 
@@ -198,8 +198,9 @@ rtb_connection_read_result(RtbConnection *c, RtbReading *reading, PGresult *resu
 			skip_copy_out(c, result);
 			break;
 		case PGRES_COPY_IN:
-			/* answered by an error, which says why */
-			(void) PQputCopyEnd(c->pg, "no rows are given to this COPY FROM STDIN");
+			/* what the far end answers would read like a cancelled query */
+			c->refused_copy = true;
+			(void) PQputCopyEnd(c->pg, "no rows");
 			rtb_connection_flush(c);
 			break;
 		case PGRES_PIPELINE_ABORTED:

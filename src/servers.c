@@ -31,7 +31,7 @@
 #include "connection.h"
 
 /* options of our own beside the server's and the mapping's, and the NULL */
-#define OWN_OPTIONS		8
+#define OWN_OPTIONS		10
 
 PG_FUNCTION_INFO_V1(rtb_fdw_validator);
 
