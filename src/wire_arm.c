@@ -16,6 +16,7 @@
 #include "executor/tuptable.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "nodes/parsenodes.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
@@ -52,6 +53,7 @@ typedef struct WireStep
 	struct WireStep *body;
 	Tuplestorestate *store;		/* of a driver: its rows, all columns text */
 	TupleDesc	desc;
+	bool		reads_only;		/* of a driver: it does no work of its own */
 	/* the current row */
 	int			ncolumns;
 	char	  **values;
@@ -122,6 +124,8 @@ open_steps(List *steps, WireStep **out, int *nout)
 			snprintf(st->name, sizeof(st->name), "rtbench_%d", ++names_given);
 			find_pieces(st);
 		}
+		if (step->kind != RTB_STEP_STATEMENT)
+			state->reads_only = IsA(linitial_node(RawStmt, rtb_script_parse(step->text))->stmt, SelectStmt);
 		open_steps(step->body, &state->body, &state->nbody);
 	}
 }
@@ -336,6 +340,7 @@ begin_if_due(WireArm *arm, bool in_loop)
 	if (commits(arm) && !arm->in_block && in_loop)
 	{
 		send_control(arm, "BEGIN");
+		arm->run->control++;
 		arm->in_block = true;
 	}
 }
@@ -346,6 +351,7 @@ commit_if_open(WireArm *arm)
 	if (arm->in_block)
 	{
 		send_control(arm, "COMMIT");
+		arm->run->control++;
 		arm->run->transactions++;
 	}
 	arm->in_block = false;
@@ -423,6 +429,7 @@ read_driver(WireArm *arm, WireStep *step, const WireStep *outer)
 	WireStatement *st = &step->statements[0];
 	RtbValues	values = {step->step->nparams, NULL, outer ? (const char *const *) outer->values : NULL};
 	RtbRows		rows = {driver_columns, driver_row, step};
+	RtbAnswer	answer;
 	MemoryContext old = MemoryContextSwitchTo(arm->pass_cxt);
 
 	flush_batch(arm);
@@ -431,16 +438,23 @@ read_driver(WireArm *arm, WireStep *step, const WireStep *outer)
 		tuplestore_clear(step->store);
 	if (rtb_wire_options.fetch_size > 0 && (arm->in_block || arm->arm->ending == RTB_ENDING_ROLLBACK))
 	{
-		RtbAnswer	answer;
-
 		rtb_connection_declare(rtb_wire, "rtbench_driver", st->text, &values);
 		do
+		{
 			answer = rtb_connection_fetch(rtb_wire, "rtbench_driver", rtb_wire_options.fetch_size, &rows);
+			arm->run->loop_rows += step->reads_only ? answer.returned : 0;
+			arm->run->control++;
+		}
 		while (answer.returned == rtb_wire_options.fetch_size);
 		rtb_connection_close_cursor(rtb_wire, "rtbench_driver");
+		arm->run->control++;
 	}
 	else
-		(void) rtb_connection_query_params(rtb_wire, st->text, &values, &rows);
+	{
+		answer = rtb_connection_query_params(rtb_wire, st->text, &values, &rows);
+		arm->run->loop_rows += step->reads_only ? answer.returned : 0;
+	}
+	arm->run->loop_queries += step->reads_only;
 	MemoryContextSwitchTo(old);
 }
 
@@ -577,12 +591,13 @@ rtb_wire_run(void *state, RtbArmRun *run)
 	WireArm    *arm = state;
 	MemoryContext old = MemoryContextSwitchTo(arm->row_cxt);
 	arm->run = run;
+	run->needs_block = needs_block(arm);
 	arm->in_block = false;
 
 	arm->gathered = 0;
 	arm->piped = false;
 	resetStringInfo(&arm->batch);
-	if (commits(arm) && needs_block(arm))
+	if (commits(arm) && run->needs_block)
 		begin_if_due(arm, true);
 	run_steps(arm, arm->steps, arm->nsteps, NULL);
 	flush_batch(arm);

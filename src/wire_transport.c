@@ -363,15 +363,18 @@ wire_observe_end(RtbObserver *o)
 
 	run->round_trips = traffic->round_trips;
 	/* BEGIN and ROLLBACK of a pass stand outside the clock: a client sends BEGIN and COMMIT */
-	if (in_block && run->round_trips > 1)
+	if (in_block && run->needs_block)
 		run->round_trips += 2;
-	o->counts.statements = run->statement_no;
+	o->counts.statements = run->statement_no - run->loop_queries;
 	o->counts.rows = run->rows;
 	o->commits.transactions = run->transactions;
 	if (o->counted)
 	{
 		(void) rtb_connection_query(rtb_wire, "CALL rtbench.count_end()", NULL);
 		take_counted(o);
+		o->counts.statements -= run->loop_queries + run->control;
+		o->counts.loop_queries += run->loop_queries;
+		o->counts.rows -= run->loop_rows;
 		o->wrote = o->counts.xids > 0;
 	}
 	else
@@ -391,11 +394,14 @@ wire_observe_counts(const RtbObserver *o, const RtbProbe *probe, RtbPass *pass)
 {
 	if (o->committing)
 		pass->transactions = o->run->transactions;
-	pass->rows = o->run->rows;
 	if (!counts)
-		pass->statements = o->run->statement_no;
+	{
+		pass->statements = o->counts.statements;
+		pass->rows = o->run->rows;
+	}
 	if (!o->counted)
 		return;
+	pass->rows = o->counts.rows;
 	pass->statements = o->counts.statements;
 	pass->fired = o->counts.fired;
 	pass->loop_queries = o->counts.loop_queries;
