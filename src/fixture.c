@@ -42,6 +42,10 @@ passes_path(const RtbFixture *fixture)
 {
 	const char *first = fixture->temporary ? "pg_temp" : quote_identifier(fixture->schema);
 
+	if (rtb_own_is_far())
+		return psprintf("%s, %s", first,
+						rtb_own_row_text(rtb_own_rows("SELECT pg_catalog.current_setting('search_path')",
+													  0, NULL), 0, 1));
 	if (namespace_search_path == NULL || namespace_search_path[0] == '\0')
 		return pstrdup(first);
 	return psprintf("%s, %s", first, namespace_search_path);
@@ -50,7 +54,7 @@ passes_path(const RtbFixture *fixture)
 static void
 run_setup(const RtbFixture *fixture, const RtbTransport *transport, const RtbWork *work)
 {
-	int			nest = NewGUCNestLevel();
+	int			nest = rtb_own_nest();
 	ListCell   *lc;
 
 	rtb_set_local("search_path", fixture->path);
@@ -58,9 +62,8 @@ run_setup(const RtbFixture *fixture, const RtbTransport *transport, const RtbWor
 	{
 		CHECK_FOR_INTERRUPTS();
 		transport->sql(lfirst(lc));
-		CommandCounterIncrement();
 	}
-	AtEOXact_GUC(true, nest);
+	rtb_own_end(nest);
 }
 
 /*

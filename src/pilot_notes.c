@@ -79,7 +79,11 @@ rtb_pilot_note_preload(RtbSession *s)
 {
 	const char *libraries = GetConfigOption("session_preload_libraries", true, false);
 
-	if (s->options.own_transactions && libraries != NULL && libraries[0] != '\0')
+	if (s->transport->far)
+		rtb_session_find(s, RTB_FOUND_NOTE, -1, rtb_wire_counts() ?
+						 "statements, buffers, WAL and plans were counted at the far end, in untimed passes" :
+						 "the far end has no rtbench: fired statements, buffers, WAL and plans are not known, and statements are those sent");
+	else if (s->options.own_transactions && libraries != NULL && libraries[0] != '\0')
 		rtb_session_find(s, RTB_FOUND_NOTE, -1,
 						 "session_preload_libraries (%s) are not loaded in the worker", libraries);
 }
