@@ -1029,3 +1029,13 @@ GRANT SELECT, INSERT, DELETE ON rtbench.passes, rtbench.findings, rtbench.steps 
 GRANT SELECT ON rtbench.last, rtbench.history TO PUBLIC;
 -- whose runs it shows is decided row by row
 GRANT SELECT ON rtbench.progress TO PUBLIC;
+
+--
+-- Concurrent sessions (load.c)
+--
+CREATE FUNCTION rtbench.latency_quantiles(milliseconds float8[], fractions float8[])
+RETURNS float8[]
+AS 'MODULE_PATHNAME', 'rtb_sql_latency_quantiles'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION rtbench.latency_quantiles(float8[], float8[]) IS
+'Quantiles by the histogram in which a load keeps its latencies: the smallest value that at least this share does not exceed, to within 0.4 % of it (0 and values below 256 ns, and the largest, are exact); NULL of no values.';
