@@ -27,6 +27,7 @@
 #include "facts.h"
 #include "json_access.h"
 #include "ledger.h"
+#include "worker.h"
 
 #define MOST_ROUNDS			10000
 #define SHORTEST_WINDOW_MS	20
@@ -244,6 +245,10 @@ run(FunctionCallInfo fcinfo, const char *procedure, bool compare)
 	rtb_call_require(fcinfo, procedure);
 	rtb_call_own_memory();
 	PreventCommandIfReadOnly(procedure);
+	if (rtb_in_worker())
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("a run of rtbench cannot be part of another one")));
 	load = read_load(fcinfo, compare);
 	load->run = rtb_ledger_reserve();
 	rtb_call_commit();

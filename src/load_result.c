@@ -404,6 +404,10 @@ add_standing(ResultRow *row, const Cell *baseline, const Cell *cell)
 		verdict = "not comparable";
 	else
 		verdict = rtb_judge_word(judged, load->margin);
+	/* half-width on the log scale; as the method has it for 99 % */
+	if (strcmp(verdict, "no difference detected") == 0)
+		notes = lappend(notes, psprintf("a difference of %s or more would have been seen 8 times in 10",
+										rtb_notes_percent(expm1(1.33 * log(judged->high / judged->low) / 2))));
 	add_ratio(row, &speedup);
 	add_decrease(row, speedup.estimate);
 	add_decrease(row, speedup.high);
@@ -466,7 +470,7 @@ rtb_sql_load_result(PG_FUNCTION_ARGS)
 	int64		run = PG_ARGISNULL(0) ? rtb_load_last() : PG_GETARG_INT64(0);
 	RtbLoad    *load;
 
-	if (run == 0)
+	if (run == 0 && PG_ARGISNULL(0))
 		ereport(ERROR,
 				(errcode(ERRCODE_NO_DATA_FOUND),
 				 errmsg("you have no load yet"),

@@ -436,8 +436,7 @@ clean_up(Conductor *c)
  *
  * In a transaction that holds no snapshot.  Throws what ends a load: too few
  * worker slots (53400), a failing setup, a session that ends or whose group
- * fails at once, a cancel; and 55000 in a load's own session.  Nothing is left
- * then.
+ * fails at once, a cancel.  Nothing is left then.
  */
 void
 rtb_load_run(RtbLoad *load)
@@ -446,7 +445,7 @@ rtb_load_run(RtbLoad *load)
 	RtbRun		shown = {0};
 	ErrorContextCallback callback;
 
-	if (running || rtb_in_worker())
+	if (running)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("a run of rtbench cannot be part of another one")));
