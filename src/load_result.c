@@ -44,6 +44,7 @@ typedef struct Cell
 	RtbHistogram latency;
 	double		tps;			/* mean of the windows */
 	double		tps_stddev;
+	double		due;			/* transactions that were to begin, with a rate */
 	double		lag_ms;
 	double		lag_max_ms;
 	int64		retries;
@@ -96,6 +97,7 @@ sum_up(Cell *cell)
 
 		rtb_histogram_merge(&cell->latency, w->latency);
 		cell->tps += w->tps / n;
+		cell->due += cell->group->rate * w->elapsed_ms / 1000;
 		cell->retries += w->retries;
 		cell->xids += w->xids;
 		cell->overflowed |= w->overflowed;
@@ -326,7 +328,8 @@ notes_of(const Cell *cell)
 										rtb_notes_percent((double) count->n / all), count->name,
 										count->text ? count->text : ""));
 	}
-	if (cell->group->rate > 0 && cell->tps < 0.95 * cell->group->rate && cell->nerrors == 0)
+	/* arrivals at random: their number has a standard deviation of its root */
+	if (cell->group->rate > 0 && all < cell->due - 4 * sqrt(cell->due))
 		notes = lappend(notes, psprintf("behind its schedule: %.4g transactions a second of %.4g",
 										cell->tps, cell->group->rate));
 	return notes;
