@@ -130,14 +130,17 @@ rtb_pool_send(RtbPool *pool, int i, char kind, const char *data, Size size,
 	rtb_exchange_begin(member->worker, &member->exchange, &member->kind, data, size, sink, arg);
 }
 
-/* take what a worker has to say; throws its error once it is through with it */
+/*
+ * Take what a worker has to say; throws its error once it is through with it.
+ * One that is ready has nothing to say but its last words.
+ */
 static bool
 hear(RtbPool *pool, int i)
 {
 	Member	   *member = &pool->members[i];
 	bool		heard = false;
 
-	while (member->worker->state == RTB_WORKER_BUSY &&
+	while (member->worker->state != RTB_WORKER_LOST &&
 		   rtb_exchange_step(member->worker, &member->exchange))
 		heard = true;
 	if (member->worker->state == RTB_WORKER_LOST ||
