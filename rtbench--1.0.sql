@@ -219,11 +219,11 @@ COMMENT ON VIEW rtbench.arms IS 'arms of the scenarios that the current role may
 GRANT SELECT ON rtbench.scenarios, rtbench.arms TO PUBLIC;
 
 CREATE FUNCTION rtbench.step(statement text, types text[] DEFAULT NULL, plans text DEFAULT NULL,
-		subtransaction text DEFAULT NULL)
+		subtransaction text DEFAULT NULL, only_if text DEFAULT NULL)
 	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'rtb_step';
-COMMENT ON FUNCTION rtbench.step(text, text[], text, text) IS
-	'a step: a text sent as one message; types fixes the types of $1 ..., plans is ''fresh'' or ''kept'', subtransaction around each execution is ''none'', ''internal'' (begun and released in C) or ''savepoint'' (SAVEPOINT and RELEASE sent as statements)';
+COMMENT ON FUNCTION rtbench.step(text, text[], text, text, text) IS
+	'a step: a text sent as one message; types fixes the types of $1 ..., plans is ''fresh'' or ''kept'', subtransaction around each execution is ''none'', ''internal'' (begun and released in C) or ''savepoint'' (SAVEPOINT and RELEASE sent as statements); only_if is a boolean column of the driver''s row, ''$2'', or an object of parameters and the values at which the step is there';
 
 -- Texts have a form of their own, because literals without a type prefer it;
 -- everything else comes to the second form, which names what is wrong.
@@ -239,29 +239,29 @@ CREATE FUNCTION rtbench.foreach(driver text, VARIADIC body "any")
 COMMENT ON FUNCTION rtbench.foreach(text, "any") IS
 	'a step: for each row of the driver query, the steps of the body, with the row''s columns as $1 ...';
 
-CREATE FUNCTION rtbench.foreach(driver text, body jsonb[], commit_every bigint)
+CREATE FUNCTION rtbench.foreach(driver text, body jsonb[], commit_every bigint, only_if text DEFAULT NULL)
 	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'rtb_foreach_with_options';
-COMMENT ON FUNCTION rtbench.foreach(text, jsonb[], bigint) IS
+COMMENT ON FUNCTION rtbench.foreach(text, jsonb[], bigint, text) IS
 	'a loop that commits after every so many rows of its driver, in an arm with ending => ''commit''';
 
-CREATE FUNCTION rtbench.foreach(driver text, body jsonb[], commit_every text)
+CREATE FUNCTION rtbench.foreach(driver text, body jsonb[], commit_every text, only_if text DEFAULT NULL)
 	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'rtb_foreach_with_options';
-COMMENT ON FUNCTION rtbench.foreach(text, jsonb[], text) IS
+COMMENT ON FUNCTION rtbench.foreach(text, jsonb[], text, text) IS
 	'a loop that commits after every so many rows of its driver, the number being a parameter, '':name''';
 
 -- "character" only so that arrays of texts without a type mean these
-CREATE FUNCTION rtbench.foreach(driver character, body text[], commit_every bigint)
+CREATE FUNCTION rtbench.foreach(driver character, body text[], commit_every bigint, only_if text DEFAULT NULL)
 	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'rtb_foreach_with_options';
-COMMENT ON FUNCTION rtbench.foreach(character, text[], bigint) IS
+COMMENT ON FUNCTION rtbench.foreach(character, text[], bigint, text) IS
 	'a loop of statements that commits after every so many rows of its driver';
 
-CREATE FUNCTION rtbench.foreach(driver character, body text[], commit_every text)
+CREATE FUNCTION rtbench.foreach(driver character, body text[], commit_every text, only_if text DEFAULT NULL)
 	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'rtb_foreach_with_options';
-COMMENT ON FUNCTION rtbench.foreach(character, text[], text) IS
+COMMENT ON FUNCTION rtbench.foreach(character, text[], text, text) IS
 	'a loop of statements that commits after every so many rows of its driver, the number being a parameter, '':name''';
 
 CREATE FUNCTION rtbench.generated(query text)
@@ -888,6 +888,28 @@ COMMENT ON FUNCTION rtbench.compare(text[], text, text, bigint[], jsonb, text, t
 'refuses plain texts with a hint: arms are documents made by rtbench.arm()';
 
 --
+-- Counting for a run elsewhere (far_counts.c)
+--
+CREATE PROCEDURE rtbench.count_begin()
+AS 'MODULE_PATHNAME', 'rtb_count_begin' LANGUAGE C;
+COMMENT ON PROCEDURE rtbench.count_begin() IS
+'count what runs in this session from here on: a run whose arms go over a connection calls it at the far end';
+
+CREATE PROCEDURE rtbench.count_end()
+AS 'MODULE_PATHNAME', 'rtb_count_end' LANGUAGE C;
+COMMENT ON PROCEDURE rtbench.count_end() IS 'stop counting; rtbench.counted() tells what was seen';
+
+CREATE FUNCTION rtbench.counted(OUT statements bigint, OUT fired bigint, OUT loop_queries bigint, OUT rows bigint,
+	OUT plannings bigint, OUT xids bigint, OUT buffers_hit bigint, OUT buffers_read bigint, OUT wal_records bigint,
+	OUT wal_fpi bigint, OUT wal_bytes bigint, OUT transactions bigint, OUT commit_ns bigint, OUT elapsed_ns bigint,
+	OUT cpu_ns bigint, OUT subxact_overflowed boolean, OUT parallel boolean, OUT notifies boolean, OUT truncates boolean,
+	OUT ddl boolean, OUT plan_shape text, OUT fired_shape text)
+RETURNS record
+AS 'MODULE_PATHNAME', 'rtb_counted' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION rtbench.counted() IS
+'what was counted in this session between CALL rtbench.count_begin() and CALL rtbench.count_end()';
+
+--
 -- Runs that go on now (progress.c)
 --
 CREATE FUNCTION rtbench.progress_rows(OUT pid int, OUT datid oid, OUT owner regrole, OUT run bigint,
@@ -1013,6 +1035,59 @@ DELETE FROM documents WHERE id = 1'],
 	(1, 6, rtbench.arm('on_delete_cascade', steps => ARRAY[
 		'DELETE FROM documents WHERE id = 1'],
 		description => 'delete the document; the foreign keys do the rest'));
+
+INSERT INTO rtbench.scenario_definitions (id, builtin, name, swept, points, parameters, description, check_query, setup)
+VALUES (2, true, 'statement_rollback', 'statements', '{1,10,63,64,65,66,80,100,200,500,1000,10000}',
+	'{"work": "insert", "rows": 10000, "transactions": 25}',
+	'What a subtransaction for every statement costs, so that a failed statement can be rolled back alone. Swept: statements in a transaction. '
+	'work is insert, hot_update, update (of an indexed column), select, or mixed (a third writes, two thirds read). '
+	'A pass sends as many statements as make the given number of transactions, at most the given rows, at least one transaction.',
+	'SELECT ''entries'', id, v FROM entries UNION ALL SELECT ''accounts'', id, v FROM accounts',
+$setup$
+CREATE TABLE entries (id int PRIMARY KEY, v int NOT NULL);
+CREATE TABLE accounts (id int PRIMARY KEY, v int NOT NULL, balance int NOT NULL) WITH (fillfactor = 50);
+INSERT INTO accounts SELECT g, g, 0
+	FROM generate_series(1, CASE :'work' WHEN 'insert' THEN 1 ELSE greatest(:rows, :statements) END) g;
+CREATE INDEX accounts_v_idx ON accounts (v);
+-- the statements of a transaction, each in a block of its own that could handle its error
+DO $make$ BEGIN
+	EXECUTE format('CREATE PROCEDURE in_blocks(first int, last int) LANGUAGE plpgsql AS %L', format(
+		'BEGIN FOR i IN first .. last LOOP BEGIN %s EXCEPTION WHEN division_by_zero THEN NULL; END; END LOOP; END',
+		CASE :'work'
+			WHEN 'insert' THEN 'INSERT INTO entries VALUES (i, i);'
+			WHEN 'hot_update' THEN 'UPDATE accounts SET balance = balance + 1 WHERE id = i;'
+			WHEN 'update' THEN 'UPDATE accounts SET v = v + 1 WHERE id = i;'
+			WHEN 'select' THEN 'PERFORM balance FROM accounts WHERE id = i;'
+			ELSE 'IF i % 3 = 0 THEN UPDATE accounts SET balance = balance + 1 WHERE id = i; ELSE PERFORM balance FROM accounts WHERE id = i; END IF;'
+		END));
+END $make$;
+$setup$);
+
+INSERT INTO rtbench.arm_definitions (scenario, "position", document)
+SELECT 2, a."position", rtbench.arm(a.name, steps => ARRAY[
+		rtbench.foreach(
+			'SELECT g, g % 3 = 0, g % 3 <> 0 FROM generate_series(1, greatest(:statements, least(:rows - :rows % :statements, :transactions * :statements))) g',
+			ARRAY[
+				rtbench.step('INSERT INTO entries VALUES ($1, $1)', subtransaction => a.kind, only_if => '{"work": "insert"}'),
+				rtbench.step('UPDATE accounts SET balance = balance + 1 WHERE id = $1', subtransaction => a.kind, only_if => '{"work": "hot_update"}'),
+				rtbench.step('UPDATE accounts SET v = v + 1 WHERE id = $1', subtransaction => a.kind, only_if => '{"work": "update"}'),
+				rtbench.step('SELECT balance FROM accounts WHERE id = $1', subtransaction => a.kind, only_if => '{"work": "select"}'),
+				rtbench.step('UPDATE accounts SET balance = balance + 1 WHERE id = $1', subtransaction => a.kind, only_if => '{"work": "mixed", "$2": true}'),
+				rtbench.step('SELECT balance FROM accounts WHERE id = $1', subtransaction => a.kind, only_if => '{"work": "mixed", "$3": true}')],
+			commit_every => ':statements')],
+		ending => 'commit', description => a.description)
+FROM (VALUES
+	(1, 'transaction', 'none', 'each statement sent, no subtransaction'),
+	(2, 'statement', 'internal', 'a subtransaction around each, begun and released inside the server'),
+	(3, 'savepoint', 'savepoint', 'SAVEPOINT and RELEASE sent around each'))
+	AS a ("position", name, kind, description);
+
+INSERT INTO rtbench.arm_definitions (scenario, "position", document)
+SELECT 2, 4, rtbench.arm('exception_block', steps => ARRAY[
+		rtbench.foreach(
+			'SELECT g, g + :statements - 1 FROM generate_series(1, greatest(:statements, least(:rows - :rows % :statements, :transactions * :statements)), :statements) g',
+			'CALL in_blocks($1, $2)')],
+	ending => 'autocommit', description => 'a procedure called for each transaction: plpgsql with an EXCEPTION block around each statement');
 
 --
 -- Privileges

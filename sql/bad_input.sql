@@ -68,7 +68,14 @@ SELECT rtbench.sweep('rows', rounds => 0);
 SELECT rtbench.sweep('rows', rounds => 2147483647);
 SELECT rtbench.sweep('rows', sessions => 0);
 SELECT rtbench.sweep('rows', sessions => 2, transport => 'caller');
+SELECT rtbench.sweep('rows', rounds => -1);
 SELECT rtbench.sweep('rows', target => 0);
+SELECT rtbench.sweep('rows', target => 1);
+SELECT rtbench.sweep('rows', target => -0.02);
+SELECT rtbench.sweep('rows', target => 'NaN');
+SELECT rtbench.signed_rank_interval('{1,2,3}', level => 0), rtbench.signed_rank_interval('{1,2,3}', level => 0.9);
+SELECT rtbench.signed_rank_interval('{1,2,3}', level => 1);
+SELECT rtbench.signed_rank_critical(9, level => -0.5);
 SELECT rtbench.sweep('rows', margin => 0);
 SELECT rtbench.sweep('rows', margin => 1);
 SELECT rtbench.sweep('rows', margin => 'NaN');
@@ -77,6 +84,10 @@ SELECT rtbench.sweep('rows', max_time => '-1 s');
 SELECT rtbench.sweep('rows', max_time => '178000000 years');
 SELECT rtbench.sweep('rows', pass_timeout => '0.5 ms');
 SELECT rtbench.sweep('rows', pass_timeout => '-1 month');
+
+-- less time than one pass takes: no figure for it, and the others have theirs
+SELECT arm, verdict, median_ms IS NULL AS not_known FROM rtbench.compare(ARRAY[rtbench.arm('slow', 'SELECT pg_sleep(2)'), rtbench.arm('quick', 'SELECT 1')],
+	baseline => 'quick', max_time => '200 ms', control => false);
 
 --
 -- NULL: refused where a value is due, the default where it means "not given"

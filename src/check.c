@@ -201,6 +201,17 @@ rtb_check_discover(RtbSession *s, List *made)
 	}
 }
 
+/* tables that the running transaction has made, in the pass */
+static List *
+made_in_pass(RtbSession *s)
+{
+	List	   *locked;
+	List	   *modes;
+
+	s->transport->locked(&locked, &modes);
+	return s->transport->made(locked, s->pass_subid);
+}
+
 /*
  * The written tables as this pass left them: where arms change the catalogs
  * some may have other columns, some be gone, and some be new.
@@ -216,7 +227,7 @@ tables_of_pass(RtbSession *s, bool committed)
 	foreach(lc, s->at->written)
 		oids = lappend_oid(oids, ((RtbRelation *) lfirst(lc))->relid);
 	oids = list_concat_unique_oid(oids, committed ? rtb_rebuild_made(s)
-								  : rtb_written_made(rtb_written_locked(), s->pass_subid));
+								  : made_in_pass(s));
 	return rtb_written_describe(oids, s->at->fixture.schema, s->options.ignore_columns);
 }
 

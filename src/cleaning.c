@@ -286,7 +286,7 @@ rtb_cleaning_finish(RtbSession *s)
 		if (is_users(lfirst(lc)))
 			users = lappend(users, lfirst(lc));
 	}
-	rtb_fixture_vacuum(users, true);
+	rtb_fixture_vacuum(s->transport, users, true);
 	s->transport->begin(NULL);
 	tell_growth(s);
 	s->transport->rollback();

@@ -2,14 +2,7 @@
  * fixture.c
  *	  A point's fixture in a scratch schema of its own, and its starting state.
  *
- * The process that makes a scratch schema drops it: at the end of the point,
- * or from a before_shmem_exit callback that is registered before CREATE
- * SCHEMA and so survives errors, cancel and SIGTERM.  For kill -9 the next
- * run of the same role drops schemas whose maker, named in the schema's
- * comment, is gone.
- *
- * Names of scratch schemas are kept in TopMemoryContext, because the exit
- * callback needs them; everything else lies in the context current at the call.
+ * Memory: everything lies in the context current at the call.
  */
 #include "postgres.h"
 
@@ -18,10 +11,8 @@
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
-#include "datatype/timestamp.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "storage/ipc.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
@@ -31,144 +22,11 @@
 #include "utils/timestamp.h"
 
 #include "own_sql.h"
+#include "scratch.h"
 #include "written.h"
 
 /* tables that VACUUM may read whole before every pass */
 #define RTB_SMALL_TABLE_BYTES	(INT64CONST(8) * 1024 * 1024)
-
-#define SCRATCH_COMMENT "rtbench scratch schema of process "
-
-/* scratch schemas of this process that are (or may be) committed */
-static List *scratch_schemas = NIL;
-static int	scratch_counter = 0;
-
-static int64
-my_start_microseconds(void)
-{
-	return MyStartTimestamp +
-		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY * USECS_PER_SEC;
-}
-
-static void
-drop_schema(const char *schema)
-{
-	int			nest = rtb_own_begin();
-	char	   *sql = psprintf("DROP SCHEMA IF EXISTS %s CASCADE", quote_identifier(schema));
-
-	/* one NOTICE for each object otherwise */
-	rtb_set_local("client_min_messages", "warning");
-	rtb_own_query(sql, 0, NULL, NULL, NULL);
-	rtb_own_end(nest);
-}
-
-static void
-drop_committed(const char *schema)
-{
-	SetCurrentStatementStartTimestamp();
-	StartTransactionCommand();
-	SPI_connect();
-	PushActiveSnapshot(GetTransactionSnapshot());
-	drop_schema(schema);
-	PopActiveSnapshot();
-	SPI_finish();
-	CommitTransactionCommand();
-}
-
-static void
-drop_at_exit(int code, Datum arg)
-{
-	if (scratch_schemas == NIL)
-		return;
-	AbortOutOfAnyTransaction();
-	while (scratch_schemas != NIL)
-	{
-		char	   *schema = linitial(scratch_schemas);
-
-		/* off the list first: an error here must not come back here */
-		scratch_schemas = list_delete_first(scratch_schemas);
-		drop_committed(schema);
-	}
-}
-
-static void
-remember_schema(const char *schema)
-{
-	static bool registered = false;
-	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
-
-	if (!registered)
-		before_shmem_exit(drop_at_exit, 0);
-	registered = true;
-	scratch_schemas = lappend(scratch_schemas, pstrdup(schema));
-	MemoryContextSwitchTo(old);
-}
-
-static void
-forget_schema(const char *schema)
-{
-	ListCell   *lc;
-
-	foreach(lc, scratch_schemas)
-	{
-		if (strcmp(lfirst(lc), schema) == 0)
-		{
-			scratch_schemas = foreach_delete_current(scratch_schemas, lc);
-			return;
-		}
-	}
-}
-
-static bool
-may_create_schema(void)
-{
-	int			nest = rtb_own_begin();
-	bool		may;
-
-	rtb_own_query("SELECT pg_catalog.has_database_privilege(pg_catalog.current_database(), 'CREATE')",
-				  0, NULL, NULL, NULL);
-	may = rtb_own_bool(0, 1);
-	rtb_own_end(nest);
-	return may;
-}
-
-static void
-create_schema(RtbFixture *fixture, const RtbTransport *transport, MemoryContext cxt)
-{
-	char	   *schema;
-	char	   *database = NULL;
-	int			nest;
-
-	if (!may_create_schema())
-	{
-		if (!transport->own_transactions)
-		{
-			fixture->temporary = true;
-			return;
-		}
-		rtb_own_query("SELECT pg_catalog.quote_ident(pg_catalog.current_database())",
-					  0, NULL, NULL, NULL);
-		database = rtb_own_text(0, 1);
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for database %s", database),
-				 errdetail("A fixture stands in a scratch schema, which rtbench creates and drops."),
-				 errhint("Let somebody run GRANT CREATE ON DATABASE %s TO %s, or use transport => 'caller', which then makes temporary tables.",
-						 database, quote_identifier(GetUserNameFromId(GetUserId(), false)))));
-	}
-	/* somebody else may have taken the name */
-	do
-		schema = psprintf("rtbench_scratch_%d_%d", MyProcPid, ++scratch_counter);
-	while (OidIsValid(get_namespace_oid(schema, true)));
-	if (transport->own_transactions)
-		remember_schema(schema);
-	nest = rtb_own_begin();
-	rtb_own_query(psprintf("CREATE SCHEMA %s", quote_identifier(schema)), 0, NULL, NULL, NULL);
-	rtb_own_query(psprintf("COMMENT ON SCHEMA %s IS '" SCRATCH_COMMENT "%d started at " INT64_FORMAT "'",
-						   quote_identifier(schema), MyProcPid, my_start_microseconds()),
-				  0, NULL, NULL, NULL);
-	rtb_own_end(nest);
-	fixture->schema = MemoryContextStrdup(cxt, schema);
-}
 
 static char *
 passes_path(const RtbFixture *fixture)
@@ -232,34 +90,26 @@ find_temporary(SubTransactionId since, MemoryContext cxt)
 static char *
 settle_tables(const RtbFixture *fixture, bool autovacuum_off)
 {
-	Oid			types[2] = {TEXTOID, OIDARRAYOID};
-	Datum		values[2];
+	char	   *params[2] = {fixture->temporary ? "" : fixture->schema, rtb_oids_text(fixture->relations)};
 	char	   *list = NULL;
 	int			nest = rtb_own_begin();
-	uint64		n;
-
-	values[0] = CStringGetTextDatum(fixture->temporary ? "" : fixture->schema);
-	values[1] = PointerGetDatum(rtb_oid_array(fixture->relations));
-	n = rtb_own_query("SELECT pg_catalog.format('%I.%I', n.nspname, c.relname), c.relkind IN ('r', 'm')"
+	RtbOwnRows    *rows = rtb_own_rows("SELECT pg_catalog.format('%I.%I', n.nspname, c.relname), c.relkind IN ('r', 'm')"
 					  "  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
 					  " WHERE c.relkind IN ('r', 'm', 'p')"
-					  "   AND (n.nspname = $1 OR c.oid = ANY ($2)) ORDER BY c.oid",
-					  2, types, values, NULL);
-	if (n > 0)
+					  "   AND (n.nspname = $1 OR c.oid = ANY ($2::oid[])) ORDER BY c.oid",
+					  2, params);
+	if (rows->n > 0)
 	{
-		SPITupleTable *rows = SPI_tuptable;
 		StringInfoData buf;
 
 		initStringInfo(&buf);
-		for (uint64 i = 0; i < n; i++)
+		for (int i = 0; i < rows->n; i++)
 		{
-			bool		isnull;
-			char	   *name = SPI_getvalue(rows->vals[i], rows->tupdesc, 1);
-			bool		storage = DatumGetBool(SPI_getbinval(rows->vals[i], rows->tupdesc, 2, &isnull));
+			char	   *name = rtb_own_row_text(rows, i, 1);
 
-			if (autovacuum_off && storage)
-				rtb_own_query(psprintf("ALTER TABLE %s SET (autovacuum_enabled = off, toast.autovacuum_enabled = off)",
-									   name), 0, NULL, NULL, NULL);
+			if (autovacuum_off && rtb_own_row_bool(rows, i, 2))
+				rtb_own_rows(psprintf("ALTER TABLE %s SET (autovacuum_enabled = off, toast.autovacuum_enabled = off)",
+									  name), 0, NULL);
 			appendStringInfo(&buf, "%s%s", i ? ", " : "", name);
 		}
 		list = buf.data;
@@ -271,31 +121,23 @@ settle_tables(const RtbFixture *fixture, bool autovacuum_off)
 static List *
 read_sequences(const RtbFixture *fixture, MemoryContext cxt)
 {
-	Oid			types[2] = {TEXTOID, OIDARRAYOID};
-	Datum		values[2];
+	char	   *params[2] = {fixture->temporary ? "" : fixture->schema, rtb_oids_text(fixture->relations)};
 	List	   *sequences = NIL;
-	SPITupleTable *rows;
 	int			nest = rtb_own_begin();
-	uint64		n;
-
-	values[0] = CStringGetTextDatum(fixture->temporary ? "" : fixture->schema);
-	values[1] = PointerGetDatum(rtb_oid_array(fixture->relations));
-	n = rtb_own_query("SELECT c.oid::bigint, pg_catalog.format('SELECT last_value, is_called FROM %I.%I', n.nspname, c.relname), c.relname::text"
+	RtbOwnRows    *rows = rtb_own_rows("SELECT c.oid::bigint, pg_catalog.format('SELECT last_value, is_called FROM %I.%I', n.nspname, c.relname), c.relname::text"
 					  "  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
-					  " WHERE c.relkind = 'S' AND (n.nspname = $1 OR c.oid = ANY ($2)) ORDER BY c.oid",
-					  2, types, values, NULL);
-	rows = SPI_tuptable;
-	for (uint64 i = 0; i < n; i++)
+					  " WHERE c.relkind = 'S' AND (n.nspname = $1 OR c.oid = ANY ($2::oid[])) ORDER BY c.oid",
+					  2, params);
+	for (int i = 0; i < rows->n; i++)
 	{
 		RtbSequence *seq = MemoryContextAllocZero(cxt, sizeof(RtbSequence));
+		RtbOwnRows    *state = rtb_own_rows(rtb_own_row_text(rows, i, 2), 0, NULL);
 		MemoryContext old;
-		bool		isnull;
 
-		seq->relid = (Oid) DatumGetInt64(SPI_getbinval(rows->vals[i], rows->tupdesc, 1, &isnull));
-		rtb_own_query(SPI_getvalue(rows->vals[i], rows->tupdesc, 2), 0, NULL, NULL, NULL);
-		seq->last_value = rtb_own_int64(0, 1);
-		seq->is_called = rtb_own_bool(0, 2);
-		seq->name = MemoryContextStrdup(cxt, SPI_getvalue(rows->vals[i], rows->tupdesc, 3));
+		seq->relid = (Oid) rtb_own_row_int64(rows, i, 1);
+		seq->last_value = rtb_own_row_int64(state, 0, 1);
+		seq->is_called = rtb_own_row_bool(state, 0, 2);
+		seq->name = MemoryContextStrdup(cxt, rtb_own_row_text(rows, i, 3));
 		old = MemoryContextSwitchTo(cxt);
 		sequences = lappend(sequences, seq);
 		MemoryContextSwitchTo(old);
@@ -323,7 +165,7 @@ set_up(RtbFixture *fixture, const RtbTransport *transport, const RtbWork *work, 
 	transport->commit();
 	if (vacuum == NULL)
 		return;
-	rtb_toplevel(vacuum);
+	transport->toplevel(vacuum);
 	pfree(vacuum);
 }
 
@@ -338,25 +180,11 @@ void
 rtb_fixture_rebuild(RtbFixture *fixture, const RtbTransport *transport, const RtbWork *work)
 {
 	MemoryContext cxt = CurrentMemoryContext;
-	Oid			types[1] = {TEXTOID};
-	Datum		values[1];
-	char	   *schema = fixture->schema;
-	char	   *comment;
-	int			nest;
 
 	list_free_deep(fixture->sequences);
 	fixture->sequences = NIL;
 	transport->begin(NULL);
-	nest = rtb_own_begin();
-	values[0] = CStringGetTextDatum(schema);
-	rtb_own_query("SELECT pg_catalog.quote_literal(pg_catalog.obj_description(n.oid, 'pg_namespace'))"
-				  " FROM pg_catalog.pg_namespace n WHERE n.nspname = $1", 1, types, values, NULL);
-	comment = rtb_own_text(0, 1);
-	drop_schema(schema);
-	rtb_own_query(psprintf("CREATE SCHEMA %s", quote_identifier(schema)), 0, NULL, NULL, NULL);
-	rtb_own_query(psprintf("COMMENT ON SCHEMA %s IS %s", quote_identifier(schema), comment),
-				  0, NULL, NULL, NULL);
-	rtb_own_end(nest);
+	rtb_scratch_recreate(fixture->schema);
 	set_up(fixture, transport, work, cxt);
 	MemoryContextSwitchTo(cxt);
 }
@@ -385,14 +213,16 @@ rtb_fixture_create(RtbFixture *fixture, const RtbTransport *transport, const Rtb
 	if (transport->own_transactions)
 	{
 		transport->begin(NULL);
-		create_schema(fixture, transport, cxt);
+		fixture->schema = rtb_scratch_create(transport, cxt);
+		fixture->temporary = fixture->schema == NULL;
 		fixture->path = MemoryContextStrdup(cxt, passes_path(fixture));
 		set_up(fixture, transport, work, cxt);
 	}
 	else
 	{
 		SPI_connect();
-		create_schema(fixture, transport, cxt);
+		fixture->schema = rtb_scratch_create(transport, cxt);
+		fixture->temporary = fixture->schema == NULL;
 		fixture->path = MemoryContextStrdup(cxt, passes_path(fixture));
 		run_setup(fixture, transport, work);
 		transport->settle();
@@ -400,7 +230,7 @@ rtb_fixture_create(RtbFixture *fixture, const RtbTransport *transport, const Rtb
 			fixture->relations = find_temporary(since, cxt);
 		tables = settle_tables(fixture, false);
 		if (tables != NULL)
-			rtb_own_query(psprintf("ANALYZE %s", tables), 0, NULL, NULL, NULL);
+			rtb_own_rows(psprintf("ANALYZE %s", tables), 0, NULL);
 		fixture->sequences = read_sequences(fixture, cxt);
 		SPI_finish();
 	}
@@ -417,63 +247,12 @@ rtb_fixture_drop(RtbFixture *fixture, const RtbTransport *transport)
 {
 	if (fixture->schema == NULL || !transport->own_transactions)
 		return;
-	drop_committed(fixture->schema);
-	forget_schema(fixture->schema);
+	rtb_scratch_drop(fixture->schema);
 	fixture->schema = NULL;
 }
 
-/*
- * rtb_fixture_sweep
- *		Drop what runs of this role left whose process was killed.
- *
- * In a worker, outside any transaction.  A schema counts as left over if it
- * belongs to the current role, bears the comment of a scratch schema, and no
- * process with that pid and start time is there.
- */
-void
-rtb_fixture_sweep(void)
-{
-	MemoryContext cxt = CurrentMemoryContext;
-	List	   *left = NIL;
-	ListCell   *lc;
-	int			nest;
-	uint64		n;
-
-	StartTransactionCommand();
-	SPI_connect();
-	PushActiveSnapshot(GetTransactionSnapshot());
-	nest = rtb_own_begin();
-	n = rtb_own_query("SELECT n.nspname::text"
-					  "  FROM pg_catalog.pg_namespace n,"
-					  "       pg_catalog.regexp_matches(pg_catalog.obj_description(n.oid, 'pg_namespace'),"
-					  "         '^" SCRATCH_COMMENT "(\\d+) started at (\\d+)$') AS m"
-					  " WHERE n.nspname LIKE 'rtbench\\_scratch\\_%'"
-					  "   AND n.nspowner = quote_ident(current_user)::regrole"
-					  "   AND NOT EXISTS (SELECT FROM pg_catalog.pg_stat_activity a"
-					  "         WHERE a.pid::text = m[1]"
-					  "           AND (a.backend_start IS NULL OR m[2] ="
-					  "                (extract(epoch FROM a.backend_start) * 1000000)::bigint::text))",
-					  0, NULL, NULL, NULL);
-	for (uint64 i = 0; i < n; i++)
-	{
-		MemoryContext old = MemoryContextSwitchTo(cxt);
-
-		left = lappend(left, pstrdup(rtb_own_text(i, 1)));
-		MemoryContextSwitchTo(old);
-	}
-	rtb_own_end(nest);
-	PopActiveSnapshot();
-	SPI_finish();
-	CommitTransactionCommand();
-	MemoryContextSwitchTo(cxt);
-
-	foreach(lc, left)
-		drop_committed(lfirst(lc));
-	MemoryContextSwitchTo(cxt);
-}
-
 static void
-vacuum_some(List *relations, bool whole, bool truncate)
+vacuum_some(const RtbTransport *transport, List *relations, bool whole, bool truncate)
 {
 	StringInfoData buf;
 	ListCell   *lc;
@@ -484,8 +263,8 @@ vacuum_some(List *relations, bool whole, bool truncate)
 	foreach(lc, relations)
 		appendStringInfo(&buf, "%s%s", foreach_current_index(lc) > 0 ? ", " : "",
 						 ((const RtbRelation *) lfirst(lc))->name);
-	rtb_toplevel(psprintf("VACUUM (INDEX_CLEANUP on, TRUNCATE %s, DISABLE_PAGE_SKIPPING %s, PARALLEL 0) %s",
-						  truncate ? "on" : "off", whole ? "on" : "off", buf.data));
+	transport->toplevel(psprintf("VACUUM (INDEX_CLEANUP on, TRUNCATE %s, DISABLE_PAGE_SKIPPING %s, PARALLEL 0) %s",
+								 truncate ? "on" : "off", whole ? "on" : "off", buf.data));
 }
 
 /*
@@ -502,7 +281,7 @@ vacuum_some(List *relations, bool whole, bool truncate)
  * lock where nobody else holds one.
  */
 void
-rtb_fixture_vacuum(List *relations, bool at_end)
+rtb_fixture_vacuum(const RtbTransport *transport, List *relations, bool at_end)
 {
 	MemoryContext cxt = CurrentMemoryContext;
 	List	   *small = NIL;
@@ -520,8 +299,8 @@ rtb_fixture_vacuum(List *relations, bool at_end)
 		else
 			large = lappend(large, rel);
 	}
-	vacuum_some(small, true, at_end);
-	vacuum_some(large, false, at_end);
+	vacuum_some(transport, small, true, at_end);
+	vacuum_some(transport, large, false, at_end);
 	MemoryContextSwitchTo(cxt);
 	list_free(small);
 	list_free(large);
@@ -531,36 +310,35 @@ rtb_fixture_vacuum(List *relations, bool at_end)
  * rtb_fixture_reset_sequences
  *		Set scratch sequences back to what the setup left.
  *
- * In a worker outside any transaction, in a caller inside his.
+ * Where transactions are the transport's own outside any, in a caller inside
+ * his.
  */
 void
-rtb_fixture_reset_sequences(RtbFixture *fixture)
+rtb_fixture_reset_sequences(RtbFixture *fixture, const RtbTransport *transport)
 {
 	MemoryContext cxt = CurrentMemoryContext;
-	bool		own = !IsTransactionState();
+	bool		own = transport->own_transactions;
 	ListCell   *lc;
 	int			nest;
 
 	if (fixture->sequences == NIL)
 		return;
 	if (own)
-		StartTransactionCommand();
-	SPI_connect();
-	PushActiveSnapshot(GetTransactionSnapshot());
+		transport->begin(NULL);
+	else
+		SPI_connect();
 	nest = rtb_own_begin();
 	foreach(lc, fixture->sequences)
 	{
 		const RtbSequence *seq = lfirst(lc);
-		Oid			types[3] = {OIDOID, INT8OID, BOOLOID};
-		Datum		values[3] = {ObjectIdGetDatum(seq->relid), Int64GetDatum(seq->last_value),
-		BoolGetDatum(seq->is_called)};
 
-		rtb_own_query("SELECT pg_catalog.setval($1::regclass, $2, $3)", 3, types, values, NULL);
+		rtb_own_rows(psprintf("SELECT pg_catalog.setval('%u'::regclass, " INT64_FORMAT ", %s)",
+							  seq->relid, seq->last_value, seq->is_called ? "true" : "false"), 0, NULL);
 	}
 	rtb_own_end(nest);
-	PopActiveSnapshot();
-	SPI_finish();
 	if (own)
-		CommitTransactionCommand();
+		transport->commit();
+	else
+		SPI_finish();
 	MemoryContextSwitchTo(cxt);
 }

@@ -14,13 +14,8 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "commands/prepare.h"
-#include "commands/sequence.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/latch.h"
-#include "storage/lock.h"
-#include "storage/proc.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/timeout.h"
@@ -29,14 +24,14 @@
 #include "check.h"
 #include "cleaning.h"
 #include "commits.h"
-#include "effects.h"
-#include "hooks.h"
+#include "observer.h"
 #include "own_sql.h"
 #include "pass_settings.h"
 #include "probe.h"
 #include "rebuild.h"
 #include "sequences.h"
 #include "session.h"
+#include "survivors.h"
 #include "written.h"
 
 /* a pass is repeated until it lasts this long, or this many clock steps */
@@ -61,11 +56,8 @@ typedef struct Repetition
 	bool		committing;		/* the arm's own transactions are committed */
 	bool		given_xid;		/* by what stands before the arm */
 	RtbArmRun	run;
-	RtbCounts	counts;
-	RtbCommits	commits;
+	RtbObserver seen;
 	RtbCommitWatch watch;
-	RtbEffects	before;
-	RtbEffects	after;
 	RtbSequencePosition *positions;
 } Repetition;
 
@@ -97,90 +89,9 @@ bring_back_start(RtbSession *s)
 	if (s->at->dirty)
 		rtb_rebuild_if_dirty(s);
 	else if (s->at->vacuumed != NIL && !s->at->commits)
-		rtb_fixture_vacuum(s->at->vacuumed, false);
+		rtb_fixture_vacuum(s->transport, s->at->vacuumed, false);
 	if (s->at->sequences_advanced)
-		rtb_fixture_reset_sequences(&s->at->fixture);
-}
-
-/* prepared statements are not undone by a rollback: drop those that are new */
-static void
-drop_prepared(List *before)
-{
-	List	   *now = rtb_prepared_statements();
-	ListCell   *lc;
-
-	foreach(lc, list_difference(now, before))
-		DropPreparedStatement(strVal(lfirst(lc)), false);
-}
-
-/* statements prepared since then; in any state outside an aborted transaction */
-static int
-count_prepared(RtbSession *s, List *before)
-{
-	MemoryContext old = CurrentMemoryContext;
-	int			n;
-
-	s->transport->begin(NULL);
-	n = list_length(list_difference(rtb_prepared_statements(), before));
-	s->transport->rollback();
-	MemoryContextSwitchTo(old);
-	return n;
-}
-
-/* session locks that an arm took, or gave back although they are the caller's session's */
-static void
-settle_locks(RtbSession *s, const RtbPassRequest *rq)
-{
-	int			released = rtb_advisory_locks_release(s->locks_before);
-
-	if (rq->locked != NULL)
-		s->at->leaked_locks = released;
-	if (!s->options.own_transactions && !rtb_advisory_locks_regain(s->locks_before))
-		ereport(WARNING,
-				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-				 errmsg("arm \"%s\" released an advisory lock of this session, which another one has taken since",
-						s->at->arms[rq->arm]->name)));
-}
-
-/* what a rollback leaves: session locks, prepared statements, currval() */
-static void
-release_survivors(RtbSession *s, const RtbPassRequest *rq)
-{
-	if (rq->locked != NULL || !s->options.own_transactions)
-		settle_locks(s, rq);
-	if (rq->locked != NULL)
-		s->at->leaked_statements = count_prepared(s, s->prepared_before);
-	if (s->options.own_transactions)
-	{
-		LockReleaseAll(USER_LOCKMETHOD, true);
-		DropAllPreparedStatements();
-		ResetSequenceCaches();
-		if (commits(s->at->arms[rq->arm]))
-			rtb_pass_forget_session();
-	}
-	else
-		drop_prepared(s->prepared_before);
-	s->in_pass = false;
-}
-
-/*
- * rtb_session_release_pass
- *		After an error that ended the run in the caller's transaction, and the
- *		rollback: release what the running pass, if there was one, left.
- */
-void
-rtb_session_release_pass(RtbSession *s)
-{
-	MemoryContext old = MemoryContextSwitchTo(s->pass_cxt);
-
-	if (s->in_pass)
-	{
-		s->in_pass = false;
-		rtb_advisory_locks_release(s->locks_before);
-		(void) rtb_advisory_locks_regain(s->locks_before);
-		drop_prepared(s->prepared_before);
-	}
-	MemoryContextSwitchTo(old);
+		rtb_fixture_reset_sequences(&s->at->fixture, s->transport);
 }
 
 static void
@@ -223,40 +134,6 @@ is_timed(RtbPassKind kind)
 	return kind == RTB_PASS_TIMED || kind == RTB_PASS_LAST;
 }
 
-/* counts of the first repetition: the others' are the same work again */
-static void
-take_counts(RtbPass *pass, const Repetition *r, const RtbProbe *probe, MemoryContext cxt)
-{
-	MemoryContext old = MemoryContextSwitchTo(cxt);
-	const RtbCounts *counts = &r->counts;
-	const RtbArmRun *run = &r->run;
-
-	pass->round_trips = run->round_trips;
-	pass->statements = counts->statements;
-	pass->fired = counts->fired;
-	pass->loop_queries = counts->loop_queries;
-	pass->rows = counts->rows;
-	pass->plannings = counts->plannings;
-	pass->xids = counts->xids;
-	pass->buffers_hit = probe->buffers.shared_blks_hit + probe->buffers.local_blks_hit;
-	pass->buffers_read = probe->buffers.shared_blks_read + probe->buffers.local_blks_read;
-	pass->wal_records = probe->wal.wal_records;
-	pass->wal_fpi = probe->wal.wal_fpi;
-	pass->wal_bytes = (int64) probe->wal.wal_bytes;
-	pass->subxact_overflowed = r->commits.overflowed;
-	if (r->committing)
-	{
-		pass->transactions = r->commits.transactions;
-		pass->commit_ns = r->commits.commit_ns;
-	}
-	pass->updates = r->after.updates - r->before.updates;
-	pass->hot_updates = r->after.hot_updates - r->before.hot_updates;
-	pass->catalog_reads = r->after.catalog_reads - r->before.catalog_reads;
-	pass->plan_shape = rtb_hooks_shapes(false);
-	pass->fired_shape = rtb_hooks_shapes(true);
-	MemoryContextSwitchTo(old);
-}
-
 /* pass_timeout holds for the arm's `before` statements and the arm */
 static void
 begin_limit(const RtbSession *s)
@@ -286,32 +163,26 @@ plan_starts(const PlannedStmt *stmt)
 static void
 run_arm(RtbSession *s, const RtbPassRequest *rq, Repetition *r, RtbProbe *probe)
 {
-	/* what is noted beside the counts is taken from the discovery */
-	rtb_hooks_begin(rq->kind == RTB_PASS_DISCOVERY);
+	RtbObserver *seen = &r->seen;
+
 	if (rq->locked != NULL)
 	{
 		rtb_cleaning_watch(s);
 		rtb_advice_begin();
-		rtb_hooks_watch(plan_starts);
+		seen->starts = plan_starts;
+		seen->watch = &r->watch;
 	}
-	if (r->committing)
-		rtb_commits_begin(rq->locked != NULL ? &r->watch : NULL);
+	s->transport->observe_begin(seen);
 	rtb_probe_start(probe);
 	s->transport->run(s->at->states[rq->arm], &r->run);
 	if (!r->committing)
 		s->transport->settle();
 	rtb_probe_stop(probe);
-	rtb_hooks_end(&r->counts);
+	s->transport->observe_end(seen);
 	end_limit(s);
+	/* what looks at the outcome needs a transaction */
 	if (r->committing)
-	{
-		rtb_commits_end(&r->commits);
-		r->counts.xids += r->commits.xids;
-		/* what looks at the outcome needs a transaction */
 		s->transport->begin(NULL);
-	}
-	else
-		r->commits.overflowed = rtb_commits_overflowed();
 }
 
 /*
@@ -366,7 +237,7 @@ before_arm(RtbSession *s, const RtbPassRequest *rq, Repetition *r)
 	if (rq->moves)
 		r->positions = rtb_sequences_read(s->at->written);
 	MemoryContextSwitchTo(old);
-	rtb_effects_read(s->at->written, &r->before);
+	s->transport->observe_before(&r->seen);
 }
 
 /* what the arm wrote, in its transaction or, if it has committed, after it */
@@ -381,9 +252,8 @@ take_written(RtbSession *s, const RtbPassRequest *rq, Repetition *r)
 		rtb_check_discover(s, rtb_rebuild_made(s));
 		return;
 	}
-	*rq->locked = rtb_written_locked();
-	*rq->modes = rtb_written_modes(*rq->locked);
-	rtb_check_discover(s, rtb_written_made(*rq->locked, s->pass_subid));
+	s->transport->locked(rq->locked, rq->modes);
+	rtb_check_discover(s, s->transport->made(*rq->locked, s->pass_subid));
 }
 
 /* counts, findings and digests, with the clock standing still */
@@ -391,16 +261,24 @@ static void
 after_arm(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, Repetition *r,
 		  const RtbProbe *probe, bool first)
 {
+	RtbObserver *seen = &r->seen;
+	MemoryContext old;
+
 	/* an arm that writes uses it, as it would use one of its own */
-	r->counts.xids += r->given_xid;
-	rtb_effects_read(s->at->written, &r->after);
+	seen->counts.xids += r->given_xid;
+	s->transport->observe_after(seen);
+	/* the other repetitions are the same work again */
 	if (first)
-		take_counts(pass, r, probe, s->at->cxt);
+	{
+		old = MemoryContextSwitchTo(s->at->cxt);
+		pass->round_trips = r->run.round_trips;
+		s->transport->observe_counts(seen, probe, pass);
+		MemoryContextSwitchTo(old);
+	}
 	if (rq->counts)
-		*rq->counts = r->counts;
+		*rq->counts = seen->counts;
 	if (rq->wrote)
-		*rq->wrote = r->committing ? r->counts.xids > 0
-			: TransactionIdIsValid(GetCurrentTransactionIdIfAny());
+		*rq->wrote = seen->wrote;
 	if (rq->locked)
 		take_written(s, rq, r);
 	if (rq->check)
@@ -415,7 +293,7 @@ after_arm(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, Repetition *r,
 		rtb_sequences_moves(list_length(s->at->written), r->positions,
 							rtb_sequences_read(s->at->written), rq->moves);
 	s->transport->rollback();
-	if (s->at->commits && r->counts.xids == 0)
+	if (s->at->commits && seen->counts.xids == 0)
 		s->at->dirty = false;
 }
 
@@ -426,11 +304,12 @@ begin_repetition(RtbSession *s, const RtbPassRequest *rq, Repetition *r)
 
 	memset(r, 0, sizeof(Repetition));
 	r->committing = commits(arm);
+	r->seen.discovery = rq->kind == RTB_PASS_DISCOVERY;
+	r->seen.committing = r->committing;
+	r->seen.written = s->at->written;
 	r->watch.scratch = s->at->fixture.schema;
 	r->watch.cxt = s->at->cxt;
-	s->locks_before = rq->locked || !s->options.own_transactions ? rtb_advisory_locks() : NIL;
-	s->prepared_before = s->options.own_transactions ? NIL : rtb_prepared_statements();
-	s->in_pass = true;
+	rtb_survivors_note(s, rq);
 	pass_timed_out = false;
 	r->run.dest = rq->check && s->at->check_returned && !is_timed(rq->kind)
 		? rtb_check_returned_receiver(rq->check, rq->with_row_hashes) : NULL;
@@ -478,8 +357,7 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 
 		MemoryContextSwitchTo(old);
 		edata = CopyErrorData();
-		rtb_hooks_abandon();
-		rtb_commits_abandon();
+		rtb_observe_abandon();
 		disable_timeout(pass_timeout_id, false);
 		if (ends_the_run(s, edata, stage))
 			PG_RE_THROW();
@@ -495,7 +373,7 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 	if (r->run.dest != NULL)
 		r->run.dest->rDestroy(r->run.dest);
 	s->transport->release_arm(s->at->states[rq->arm]);
-	release_survivors(s, rq);
+	rtb_survivors_release(s, rq);
 	return ok;
 }
 

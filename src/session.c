@@ -26,6 +26,7 @@
 #include "point_message.h"
 #include "probe.h"
 #include "rebuild.h"
+#include "scratch.h"
 
 /* executions that the price of an empty statement is the cheapest of */
 #define RTB_EMPTY_STATEMENTS	1000
@@ -128,7 +129,7 @@ rtb_session_point(RtbSession *s, const char *document)
 	MemoryContext old = CurrentMemoryContext;
 
 	if (s->points == NIL && s->options.own_transactions)
-		rtb_fixture_sweep();
+		rtb_scratch_sweep(s->transport);
 	s->at = new_point(s, document);
 	/* in the caller's transaction a point's fixture is rolled back with this */
 	if (!s->options.own_transactions)

@@ -118,6 +118,8 @@ static pg_attribute_always_inline void
 run_step(SpiArm *arm, SpiStep *step, const RtbRow *row)
 {
 	arm->run->step = step->step->id;
+	if (unlikely(step->step->if_column > 0) && !rtb_spi_row_says(row, step->step->if_column))
+		return;
 	if (likely(step->step->kind == RTB_STEP_STATEMENT))
 	{
 		if (likely(!arm->special))

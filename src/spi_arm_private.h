@@ -105,6 +105,7 @@ extern void rtb_spi_prepare(SpiArm *arm, SpiStep *step, SpiStatement *st, const 
 extern ParamListInfo rtb_spi_bind_first(SpiArm *arm, SpiStatement *st, const RtbRow *row,
 										MemoryContext row_cxt);
 extern int64 rtb_spi_generic_plans(SpiStep *step);
+extern bool rtb_spi_row_says(const RtbRow *row, int column);
 
 /* spi_arm.c */
 extern void rtb_spi_run_row(SpiArm *arm, SpiStep *step);

@@ -11,6 +11,7 @@
 
 #include "spi_arm_private.h"
 
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "parser/analyze.h"
 #include "parser/parser.h"
@@ -29,7 +30,11 @@ columns_used(List *body)
 	ListCell   *lc;
 
 	foreach(lc, body)
-		n = Max(n, ((const RtbStep *) lfirst(lc))->nparams);
+	{
+		const RtbStep *step = lfirst(lc);
+
+		n = Max(n, Max(step->nparams, step->if_column));
+	}
 	return n;
 }
 
@@ -284,4 +289,22 @@ rtb_spi_generic_plans(SpiStep *step)
 	if (list_length(sources) != 1)
 		return -1;
 	return ((CachedPlanSource *) linitial(sources))->num_generic_plans;
+}
+
+/*
+ * rtb_spi_row_says
+ *		A boolean column of a driver's row, from 1; null is false.
+ */
+bool
+rtb_spi_row_says(const RtbRow *row, int column)
+{
+	if (column > row->desc->natts)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_PARAMETER),
+				 errmsg("the driver's row has no column for $%d in \"only_if\"", column)));
+	if (TupleDescAttr(row->desc, column - 1)->atttypid != BOOLOID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column $%d of the driver's row is not boolean, as \"only_if\" needs it", column)));
+	return !row->nulls[column - 1] && DatumGetBool(row->values[column - 1]);
 }

@@ -16,6 +16,7 @@
 #include "utils/tuplestore.h"
 
 #include "digest.h"
+#include "observer.h"
 #include "scenario.h"
 #include "step_timer.h"
 
@@ -45,8 +46,22 @@ typedef struct RtbTransport
 	void		(*run) (void *state, RtbArmRun *run);
 	void		(*settle) (void);
 	void		(*digest) (const char *query, RtbDigest *digest, Tuplestorestate *row_hashes);
+
+	/* what is seen of an arm: before its transaction, around the clock, after it */
+	void		(*observe_before) (RtbObserver *o);
+	void		(*observe_begin) (RtbObserver *o);
+	void		(*observe_end) (RtbObserver *o);
+	void		(*observe_after) (RtbObserver *o);
+	void		(*observe_counts) (const RtbObserver *o, const RtbProbe *probe, RtbPass *pass);
+	/* relations that the running transaction has written, and in which lock modes */
+	void		(*locked) (List **oids, List **modes);
+	/* those of them that are tables made in it since then */
+	List	   *(*made) (List *oids, SubTransactionId since);
+
 	void		(*rollback) (void);
 	void		(*commit) (void);
+	/* a statement with transactions of its own, as VACUUM; outside any */
+	void		(*toplevel) (const char *statement);
 	void		(*after_error) (void);
 } RtbTransport;
 

@@ -8,7 +8,6 @@
 #include "postgres.h"
 
 #include "nodes/pg_list.h"
-#include "utils/array.h"
 
 typedef struct RtbRelation
 {
@@ -36,7 +35,9 @@ extern const char *rtb_written_mode_name(const RtbRelation *rel);
 extern List *rtb_written_made(List *locked, SubTransactionId since);
 /* in a transaction, SPI connected: list of RtbRelation *, by label */
 extern List *rtb_written_describe(List *oids, const char *scratch, List *ignore_columns);
-extern ArrayType *rtb_oid_array(List *oids);
+/* a list of Oid, or of char *, as the text of an array */
+extern char *rtb_oids_text(List *oids);
+extern char *rtb_texts_text(List *texts);
 /* advisory locks that this process holds; back to those of an earlier list */
 extern List *rtb_advisory_locks(void);
 extern int	rtb_advisory_locks_release(List *before);

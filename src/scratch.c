@@ -1,0 +1,247 @@
+/*
+ * scratch.c
+ *	  Scratch schemas: made, emptied, and gone whatever happens.
+ *
+ * The process that makes a scratch schema drops it: at the end of the point,
+ * or from a before_shmem_exit callback that is registered before CREATE
+ * SCHEMA and so survives errors, cancel and SIGTERM.  For kill -9 the next
+ * run of the same role drops schemas whose maker, named in the schema's
+ * comment, is gone.
+ *
+ * Memory: names are kept in TopMemoryContext, because the exit callback needs
+ * them.
+ */
+#include "postgres.h"
+
+#include "scratch.h"
+
+#include "datatype/timestamp.h"
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "own_sql.h"
+
+#define SCRATCH_COMMENT "rtbench scratch schema of process "
+
+/* scratch schemas of this process that are (or may be) committed */
+static List *scratch_schemas = NIL;
+static int	scratch_counter = 0;
+static const RtbTransport *scratch_transport;	/* by which they were made */
+
+static int64
+my_start_microseconds(void)
+{
+	return MyStartTimestamp +
+		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY * USECS_PER_SEC;
+}
+
+/*
+ * rtb_scratch_empty
+ *		Drop a scratch schema with all in it, in the running transaction.
+ */
+void
+rtb_scratch_empty(const char *schema)
+{
+	int			nest = rtb_own_begin();
+	char	   *sql = psprintf("DROP SCHEMA IF EXISTS %s CASCADE", quote_identifier(schema));
+
+	/* one NOTICE for each object otherwise */
+	rtb_set_local("client_min_messages", "warning");
+	rtb_own_rows(sql, 0, NULL);
+	rtb_own_end(nest);
+}
+
+static void
+drop_committed(const RtbTransport *transport, const char *schema)
+{
+	transport->begin(NULL);
+	rtb_scratch_empty(schema);
+	transport->commit();
+}
+
+static void
+drop_at_exit(int code, Datum arg)
+{
+	if (scratch_schemas == NIL)
+		return;
+	scratch_transport->after_error();
+	while (scratch_schemas != NIL)
+	{
+		char	   *schema = linitial(scratch_schemas);
+
+		/* off the list first: an error here must not come back here */
+		scratch_schemas = list_delete_first(scratch_schemas);
+		drop_committed(scratch_transport, schema);
+	}
+}
+
+static void
+remember_schema(const RtbTransport *transport, const char *schema)
+{
+	static bool registered = false;
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+
+	scratch_transport = transport;
+	if (!registered)
+		before_shmem_exit(drop_at_exit, 0);
+	registered = true;
+	scratch_schemas = lappend(scratch_schemas, pstrdup(schema));
+	MemoryContextSwitchTo(old);
+}
+
+static void
+forget_schema(const char *schema)
+{
+	ListCell   *lc;
+
+	foreach(lc, scratch_schemas)
+	{
+		if (strcmp(lfirst(lc), schema) == 0)
+		{
+			scratch_schemas = foreach_delete_current(scratch_schemas, lc);
+			return;
+		}
+	}
+}
+
+static bool
+answer(const char *question)
+{
+	return rtb_own_row_bool(rtb_own_rows(question, 0, NULL), 0, 1);
+}
+
+static void
+refuse_without_create(void)
+{
+	char	   *database = rtb_own_row_text(rtb_own_rows("SELECT pg_catalog.quote_ident(pg_catalog.current_database())",
+													  0, NULL), 0, 1);
+	char	   *role = rtb_own_row_text(rtb_own_rows("SELECT pg_catalog.quote_ident(current_user)", 0, NULL), 0, 1);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("permission denied for database %s", database),
+			 errdetail("A fixture stands in a scratch schema, which rtbench creates and drops."),
+			 errhint("Let somebody run GRANT CREATE ON DATABASE %s TO %s, or use transport => 'caller', which then makes temporary tables.",
+					 database, role)));
+}
+
+/* makes a scratch schema findable: whose is it? */
+static char *
+comment_of_process(void)
+{
+	return psprintf(SCRATCH_COMMENT "%d started at " INT64_FORMAT, MyProcPid, my_start_microseconds());
+}
+
+/*
+ * rtb_scratch_create
+ *		Create a scratch schema in the running transaction, SPI connected.
+ *
+ * Its name, in cxt; NULL if the role may not create schemas and the transport
+ * can do without, in temporary tables.  With transactions of its own the
+ * process drops it when it ends, if nobody does before.  Throws 42501 with the
+ * ways out.
+ */
+char *
+rtb_scratch_create(const RtbTransport *transport, MemoryContext cxt)
+{
+	int			nest = rtb_own_begin();
+	char	   *schema;
+
+	if (!answer("SELECT pg_catalog.has_database_privilege(pg_catalog.current_database(), 'CREATE')"))
+	{
+		if (transport->own_transactions)
+			refuse_without_create();
+		rtb_own_end(nest);
+		return NULL;
+	}
+	/* somebody else may have taken the name */
+	do
+		schema = psprintf("rtbench_scratch_%d_%d", MyProcPid, ++scratch_counter);
+	while (answer(psprintf("SELECT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = '%s')", schema)));
+	if (transport->own_transactions)
+		remember_schema(transport, schema);
+	rtb_own_rows(psprintf("CREATE SCHEMA %s", quote_identifier(schema)), 0, NULL);
+	rtb_own_rows(psprintf("COMMENT ON SCHEMA %s IS %s", quote_identifier(schema),
+						  quote_literal_cstr(comment_of_process())), 0, NULL);
+	rtb_own_end(nest);
+	return MemoryContextStrdup(cxt, schema);
+}
+
+/*
+ * rtb_scratch_recreate
+ *		Drop a scratch schema with all in it and create one of the same name and
+ *		comment, in the running transaction, SPI connected.
+ */
+void
+rtb_scratch_recreate(const char *schema)
+{
+	char	   *params[1] = {pstrdup(schema)};
+	int			nest = rtb_own_begin();
+	char	   *comment;
+
+	comment = rtb_own_row_text(rtb_own_rows("SELECT pg_catalog.quote_literal(pg_catalog.obj_description(n.oid, 'pg_namespace'))"
+										 " FROM pg_catalog.pg_namespace n WHERE n.nspname = $1", 1, params), 0, 1);
+	rtb_scratch_empty(schema);
+	rtb_own_rows(psprintf("CREATE SCHEMA %s", quote_identifier(schema)), 0, NULL);
+	rtb_own_rows(psprintf("COMMENT ON SCHEMA %s IS %s", quote_identifier(schema), comment), 0, NULL);
+	rtb_own_end(nest);
+}
+
+/*
+ * rtb_scratch_drop
+ *		Drop a committed scratch schema of this process, outside any transaction.
+ */
+void
+rtb_scratch_drop(const char *schema)
+{
+	drop_committed(scratch_transport, schema);
+	forget_schema(schema);
+}
+
+/*
+ * rtb_scratch_sweep
+ *		Drop what runs of this role left whose process was killed.
+ *
+ * In a worker, outside any transaction.  A schema counts as left over if it
+ * belongs to the current role, bears the comment of a scratch schema, and no
+ * process with that pid and start time is there.
+ */
+void
+rtb_scratch_sweep(const RtbTransport *transport)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+	List	   *left = NIL;
+	RtbOwnRows    *rows;
+	ListCell   *lc;
+	int			nest;
+
+	transport->begin(NULL);
+	nest = rtb_own_begin();
+	rows = rtb_own_rows("SELECT n.nspname::text"
+						"  FROM pg_catalog.pg_namespace n,"
+						"       pg_catalog.regexp_matches(pg_catalog.obj_description(n.oid, 'pg_namespace'),"
+						"         '^" SCRATCH_COMMENT "(\\d+) started at (\\d+)$') AS m"
+						" WHERE n.nspname LIKE 'rtbench\\_scratch\\_%'"
+						"   AND n.nspowner = quote_ident(current_user)::regrole"
+						"   AND NOT EXISTS (SELECT FROM pg_catalog.pg_stat_activity a"
+						"         WHERE a.pid::text = m[1]"
+						"           AND (a.backend_start IS NULL OR m[2] ="
+						"                (extract(epoch FROM a.backend_start) * 1000000)::bigint::text))",
+						0, NULL);
+	for (int i = 0; i < rows->n; i++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(cxt);
+
+		left = lappend(left, pstrdup(rtb_own_row_text(rows, i, 1)));
+		MemoryContextSwitchTo(old);
+	}
+	rtb_own_end(nest);
+	transport->commit();
+	MemoryContextSwitchTo(cxt);
+
+	foreach(lc, left)
+		drop_committed(transport, lfirst(lc));
+	MemoryContextSwitchTo(cxt);
+}

@@ -1,0 +1,20 @@
+/*
+ * sweep_arguments.h
+ *	  The arguments of sweep() and compare(), checked.
+ */
+#ifndef RTB_SWEEP_ARGUMENTS_H
+#define RTB_SWEEP_ARGUMENTS_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/jsonb.h"
+
+#include "experiment.h"
+
+extern RtbExperiment *rtb_arguments_of_sweep(FunctionCallInfo fcinfo);
+extern RtbExperiment *rtb_arguments_of_compare(FunctionCallInfo fcinfo);
+extern void rtb_arguments_check_endings(const RtbExperiment *e, bool called);
+extern Jsonb *rtb_arguments_document(const RtbExperiment *e);
+
+#endif							/* RTB_SWEEP_ARGUMENTS_H */
