@@ -1269,3 +1269,56 @@ CREATE PROCEDURE rtbench.run_load_compare(scenario text, duration interval DEFAU
 AS 'MODULE_PATHNAME', 'rtb_run_load_compare' LANGUAGE C;
 COMMENT ON PROCEDURE rtbench.run_load_compare(text, interval, jsonb[], jsonb, interval, text, boolean, int, float8, boolean, bigint) IS
 'the same with a scenario''s setup and arms: arms called group/variant are the variants of a group';
+
+INSERT INTO rtbench.scenario_definitions (id, builtin, name, parameters, description, setup)
+VALUES (20, true, 'mixed_load', '{"rows": 10000, "readers_sessions": 2, "writers_sessions": 2}',
+	'A load: readers of 15 SELECTs a transaction beside writers of 5 UPDATEs and 10 SELECTs, without and with a subtransaction for every statement. '
+	'CALL rtbench.run_load_compare(''mixed_load'') tells what that costs the writers, and the readers. '
+	'A transaction of the writers updates its rows in order, so that there are no deadlocks.',
+$setup$
+CREATE TABLE accounts (id int PRIMARY KEY, balance int NOT NULL, filler text NOT NULL) WITH (fillfactor = 50);
+INSERT INTO accounts SELECT g, 0, repeat('x', 80) FROM generate_series(1, :rows) g;
+$setup$),
+	(21, true, 'subtransaction_overflow', '{"rows": 5000, "statements": 65, "hold_seconds": 0.1, "readers_sessions": 1, "committers_rate": 200}',
+	'A load: a writer changes all rows of a table, each statement in a subtransaction, and holds them; readers scan the table meanwhile. '
+	'Other sessions see the ids of 64 subtransactions of a transaction in shared memory; of one that has more they must look up whose each id is. '
+	'It shows only when a later transaction has committed, as the committers'' do. '
+	'CALL rtbench.run_load_compare(''subtransaction_overflow'') compares 64 statements with the parameter''s, 65.',
+$setup$
+CREATE TABLE held (id int PRIMARY KEY, v int NOT NULL) WITH (fillfactor = 30);
+INSERT INTO held SELECT g, 0 FROM generate_series(1, :rows) g;
+CREATE TABLE counter (v int NOT NULL) WITH (fillfactor = 10);
+INSERT INTO counter VALUES (0);
+$setup$);
+
+INSERT INTO rtbench.arm_definitions (scenario, "position", document)
+SELECT 20, a."position", rtbench.arm(a.name, steps => ARRAY[
+		rtbench.foreach('SELECT r.id FROM (SELECT 1 + (random() * (:rows - 1))::int AS id FROM generate_series(1, 5)) r ORDER BY r.id',
+			rtbench.step('UPDATE accounts SET balance = balance + 1 WHERE id = $1', subtransaction => a.kind)),
+		rtbench.foreach('SELECT 1 + (random() * (:rows - 1))::int FROM generate_series(1, 10)',
+			rtbench.step('SELECT balance FROM accounts WHERE id = $1', subtransaction => a.kind))],
+	ending => 'commit', description => a.description)
+FROM (VALUES
+	(1, 'writers/transaction', 'none', '5 UPDATEs and 10 SELECTs a transaction, no subtransaction'),
+	(2, 'writers/statement', 'internal', 'the same with a subtransaction around each statement'))
+	AS a ("position", name, kind, description);
+INSERT INTO rtbench.arm_definitions (scenario, "position", document)
+SELECT 20, 3, rtbench.arm('readers', steps => ARRAY[
+		rtbench.foreach('SELECT 1 + (random() * (:rows - 1))::int FROM generate_series(1, 15)', 'SELECT balance FROM accounts WHERE id = $1')],
+	ending => 'commit', description => '15 SELECTs a transaction');
+
+INSERT INTO rtbench.arm_definitions (scenario, "position", document)
+SELECT 21, a."position", rtbench.arm(a.name, steps => ARRAY[
+		rtbench.foreach(format('SELECT 1 + (g - 1) * :rows / %1$s, g * :rows / %1$s FROM generate_series(1, %1$s) g', a.statements),
+			rtbench.step('UPDATE held SET v = v + 1 WHERE id BETWEEN $1 AND $2', subtransaction => 'internal')),
+		rtbench.step('SELECT pg_sleep(:hold_seconds)')],
+	ending => 'commit', description => a.description)
+FROM (VALUES
+	(1, 'writer/64_statements', '64', 'changes all rows in 64 subtransactions and holds them'),
+	(2, 'writer/statements', ':statements', 'the same in as many subtransactions as the parameter says'))
+	AS a ("position", name, statements, description);
+INSERT INTO rtbench.arm_definitions (scenario, "position", document) VALUES
+	(21, 3, rtbench.arm('readers', steps => ARRAY['SELECT sum(v) FROM held'],
+		ending => 'commit', description => 'scans the rows that the writer holds')),
+	(21, 4, rtbench.arm('committers', steps => ARRAY['UPDATE counter SET v = v + 1'],
+		ending => 'commit', description => 'commits, so that the writer''s ids are no longer the newest'));

@@ -33,6 +33,7 @@
 #include "fixture.h"
 #include "message_text.h"
 #include "probe.h"
+#include "scratch.h"
 #include "transport.h"
 #include "worker.h"
 
@@ -447,7 +448,7 @@ build_fixture(StringInfo body)
 	RtbWork    *work = rtb_work_parse(pq_getmsgrawstring(body));
 	StringInfoData reply;
 
-	rtb_fixture_sweep();
+	rtb_scratch_sweep(&rtb_spi_worker_transport);
 	rtb_fixture_create(&fixture, &rtb_spi_worker_transport, work);
 	MemoryContextSwitchTo(old);
 	initStringInfo(&reply);
