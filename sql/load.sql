@@ -54,9 +54,9 @@ SELECT transactions > 0 AS some, coalesce((errors ->> '40001')::int, 0) <= 3 AS 
 RESET default_transaction_isolation;
 SET deadlock_timeout = '5ms';
 CALL rtbench.run_load(ARRAY[
-	rtbench.load_group('up', rtbench.arm('up', 'UPDATE accounts SET v = 0 WHERE id = 1', 'SELECT pg_sleep(0.001)', 'UPDATE accounts SET v = 0 WHERE id = 2')),
-	rtbench.load_group('down', rtbench.arm('down', 'UPDATE accounts SET v = 0 WHERE id = 2', 'SELECT pg_sleep(0.001)', 'UPDATE accounts SET v = 0 WHERE id = 1'))],
-	duration => '500 ms', warmup => '0', setup => :'accounts');
+	rtbench.load_group('up', rtbench.arm('up', 'UPDATE accounts SET v = 0 WHERE id = 1', 'SELECT pg_sleep(random() * 0.01)', 'UPDATE accounts SET v = 0 WHERE id = 2')),
+	rtbench.load_group('down', rtbench.arm('down', 'UPDATE accounts SET v = 0 WHERE id = 2', 'SELECT pg_sleep(random() * 0.01)', 'UPDATE accounts SET v = 0 WHERE id = 1'))],
+	duration => '1 s', warmup => '0', setup => :'accounts');
 SELECT bool_or(errors ? '40P01') AS deadlocks, bool_and(transactions > 0) AS both_go_on FROM rtbench.load_result();
 RESET deadlock_timeout;
 -- what stands before an arm, once in each session
@@ -162,3 +162,11 @@ TABLE left_over;
 SELECT rtbench.drop_scenario('for_load');
 DROP TABLE users_own;
 DROP SEQUENCE users_sequence;
+-- the built-in loads: one call each
+CALL rtbench.run_load_compare('mixed_load', duration => '1 s', rounds => 2, warmup => '100 ms');
+SELECT group_name, variant, sessions, windows, transactions > 0 AS some, errors, xids / transactions AS xids, xids % transactions AS rest FROM rtbench.load_result();
+CALL rtbench.run_load('mixed_load', duration => '200 ms', warmup => '0', parameters => '{"rows": 100, "readers_sessions": 1, "writers_sessions": 1}');
+SELECT group_name, arm, sessions, transactions > 0 AS some FROM rtbench.load_result();
+CALL rtbench.run_load_compare('subtransaction_overflow', duration => '1 s', rounds => 2, warmup => '100 ms', parameters => '{"rows": 500, "hold_seconds": 0.01}');
+SELECT group_name, variant, rate, transactions > 0 AS some, subxact_overflowed FROM rtbench.load_result();
+TABLE left_over;
