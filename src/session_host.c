@@ -246,7 +246,10 @@ serve(char kind, StringInfo body)
 void
 rtb_host_init(void)
 {
-	rtb_worker_set_handler(serve);
+	const char	kinds[] = {REQUEST_OPEN, REQUEST_PRICE, REQUEST_POINT, REQUEST_PILOT, REQUEST_DESCRIBE,
+		REQUEST_ATTACH, REQUEST_ENTER, REQUEST_ROUND, REQUEST_LEAVE, REQUEST_KEEP, '\0'};
+
+	rtb_worker_set_handler(kinds, serve);
 }
 
 /* ---- the caller's side ---- */
