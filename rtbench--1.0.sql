@@ -422,7 +422,10 @@ CREATE TABLE rtbench.steps (
 	statement text NOT NULL,
 	calls bigint NOT NULL,
 	first_ns bigint,
+	second_ns bigint,
+	third_ns bigint,
 	later_ns bigint,
+	prepare_ns bigint,
 	custom_plans bigint,
 	generic_plans bigint,
 	custom_ns bigint,
@@ -544,7 +547,10 @@ RETURNS TABLE (
 	statement text,
 	calls bigint,
 	first_us numeric,
+	second_us numeric,
+	third_us numeric,
 	later_us numeric,
+	prepare_us numeric,
 	custom_plans bigint,
 	generic_plans bigint,
 	custom_us numeric,
@@ -553,7 +559,7 @@ RETURNS TABLE (
 AS 'MODULE_PATHNAME', 'rtb_sql_step_result'
 LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
 COMMENT ON FUNCTION rtbench.step_result(bigint) IS
-'Per arm and step, from one untimed pass: the first execution beside the median of the others, and executions under custom plans beside those under the generic one. Without an id, of your own last run.';
+'Per arm and step, from one untimed pass: the first three executions beside the median of all but the first, what parsing and analysing took where an execution began with it, and executions under custom plans beside those under the generic one. Without an id, of your own last run.';
 
 CREATE FUNCTION rtbench.scaling(run bigint DEFAULT NULL)
 RETURNS TABLE (

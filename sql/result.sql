@@ -186,10 +186,10 @@ SELECT arm, speedup, speedup_low, speedup_high, verdict FROM rtbench.result(:run
 
 -- per-step times
 INSERT INTO rtbench.steps VALUES
-(:run, NULL, 'above', 2, 'DELETE FROM t WHERE id = $1', 10, 812345, 21234, 5, 5, 20000, 25000),
-(:run, NULL, 'above', 1, 'SELECT 1', 1, 5123, NULL, NULL, NULL, NULL, NULL),
-(:run, NULL, 'base', 1, 'SELECT 2', 1, 6000, NULL, NULL, NULL, NULL, NULL);
-SELECT arm, step, statement, calls, first_us, later_us, custom_plans, generic_plans, custom_us, generic_us FROM rtbench.step_result();
+(:run, NULL, 'above', 2, 'DELETE FROM t WHERE id = $1', 10, 812345, 31234, 22345, 21234, 9876, 5, 5, 20000, 25000),
+(:run, NULL, 'above', 1, 'SELECT 1', 1, 5123, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+(:run, NULL, 'base', 1, 'SELECT 2', 1, 6000, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+SELECT arm, step, statement, calls, first_us, second_us, third_us, later_us, prepare_us, custom_plans, generic_plans, custom_us, generic_us FROM rtbench.step_result();
 
 -- nobody else sees or touches them
 SELECT max(run) AS last FROM rtbench.runs \gset

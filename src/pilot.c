@@ -320,8 +320,11 @@ emit_steps(RtbSession *s, int arm, RtbStepTimer *timers)
 		step.step = id;
 		step.statement = rtb_arm_step(s->at->arms[arm], id)->text;
 		step.calls = t->calls;
-		step.first_ns = t->first_ns;
+		step.first_ns = rtb_step_timer_early(t, 1);
+		step.second_ns = rtb_step_timer_early(t, 2);
+		step.third_ns = rtb_step_timer_early(t, 3);
 		step.later_ns = rtb_time_sample_median(&t->later);
+		step.prepare_ns = rtb_time_sample_median(&t->prepare);
 		step.custom_plans = t->has_plan ? t->custom_plans : RTB_UNKNOWN;
 		step.generic_plans = t->has_plan ? t->generic_plans : RTB_UNKNOWN;
 		step.custom_ns = rtb_time_sample_median(&t->custom);
