@@ -7,6 +7,7 @@
 #include "fmgr.h"
 
 #include "experiment.h"
+#include "price_list.h"
 #include "session_host.h"
 
 PG_MODULE_MAGIC;
@@ -18,4 +19,5 @@ _PG_init(void)
 {
 	rtb_experiment_init();
 	rtb_host_init();
+	rtb_price_list_init();
 }

@@ -23,6 +23,7 @@ typedef void (*RtbWorkerSink) (void *arg, char kind, StringInfo body);
 
 /* both sides */
 extern void rtb_worker_set_handler(RtbWorkerHandler handler);
+extern void rtb_worker_add_handler(char kind, RtbWorkerHandler handler);
 
 /* the caller's side */
 extern RtbWorker *rtb_worker_start(void);

@@ -47,6 +47,15 @@
 
 static RtbWorkerHandler request_handler = NULL;
 
+/* kinds of requests that are another room's */
+#define MAX_OTHER_KINDS	4
+static struct
+{
+	char		kind;
+	RtbWorkerHandler handler;
+}			other_handlers[MAX_OTHER_KINDS];
+static int	nother_handlers = 0;
+
 /* NULL but in a worker */
 static RtbWireHeader *header = NULL;
 static shm_mq_handle *requests = NULL;
@@ -323,6 +332,19 @@ recover_from_error(void)
 	RESUME_INTERRUPTS();
 }
 
+static RtbWorkerHandler
+handler_of(char kind)
+{
+	for (int i = 0; i < nother_handlers; i++)
+	{
+		if (other_handlers[i].kind == kind)
+			return other_handlers[i].handler;
+	}
+	if (request_handler == NULL)
+		elog(ERROR, "no handler for requests to the rtbench worker");
+	return request_handler;
+}
+
 static void
 run_request(char kind, StringInfo body)
 {
@@ -333,9 +355,7 @@ run_request(char kind, StringInfo body)
 
 	PG_TRY();
 	{
-		if (request_handler == NULL)
-			elog(ERROR, "no handler for requests to the rtbench worker");
-		request_handler(kind, body);
+		handler_of(kind) (kind, body);
 		if (IsTransactionState())
 			elog(ERROR, "request of kind \"%c\" left a transaction open", kind);
 	}
@@ -392,6 +412,17 @@ void
 rtb_worker_set_handler(RtbWorkerHandler handler)
 {
 	request_handler = handler;
+}
+
+/*
+ * The same for requests of one kind, which then do not reach that function.
+ */
+void
+rtb_worker_add_handler(char kind, RtbWorkerHandler handler)
+{
+	Assert(nother_handlers < MAX_OTHER_KINDS);
+	other_handlers[nother_handlers].kind = kind;
+	other_handlers[nother_handlers++].handler = handler;
 }
 
 /*
