@@ -1001,6 +1001,21 @@ COMMENT ON FUNCTION rtbench.ask(text, text, text, text, int, int, int, text, flo
 'sends a statement over a connection of its own, so many times, and tells what was sent, received and waited for; microseconds are those of one execution. :n in the statement is its number. In a transaction that is rolled back, or, with transaction => false, each committed.';
 
 --
+-- Prices (price_list.c)
+--
+CREATE FUNCTION rtbench.price_list(
+	servers text[] DEFAULT NULL,
+	transports text[] DEFAULT '{caller,worker,unix,tcp,tls}',
+	placements text[] DEFAULT '{free}',
+	max_time interval DEFAULT '2 s',
+	OUT transport text, OUT protocol text, OUT placement text, OUT statement text,
+	OUT microseconds float8, OUT low float8, OUT high float8, OUT kind text, OUT notes text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'rtb_price_list' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 75;
+COMMENT ON FUNCTION rtbench.price_list(text[], text[], text[], interval) IS
+'what an empty statement and a SELECT, INSERT, UPDATE and DELETE of one row by key cost by each transport and protocol, measured now on a scratch table that is rolled back; low and high: at 99 %, of sessions. A transport that cannot be used is one row with the reason in notes.';
+
+--
 -- Built-in scenarios
 --
 INSERT INTO rtbench.scenario_definitions (id, builtin, name, swept, points, parameters, description, setup)
