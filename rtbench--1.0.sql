@@ -660,7 +660,8 @@ BEGIN ATOMIC
 	WITH chosen AS MATERIALIZED (
 		SELECT c.run, c.i, r.margin, r.server_version, r.transport, r.settings, r.machine, r.documents
 		FROM unnest(rtbench.comparable_runs($1)) WITH ORDINALITY AS c (run, i)
-		JOIN rtbench.runs AS r ON r.run = c.run
+		-- not an inner join: it would not call the function, which refuses, where no run is visible
+		LEFT JOIN rtbench.runs AS r ON r.run = c.run
 	), facts AS (
 		SELECT c.i, 1 AS place, 'server version' AS what, c.server_version AS found FROM chosen AS c
 		UNION ALL
@@ -779,11 +780,15 @@ CREATE FUNCTION rtbench.sweep(
 	seed bigint DEFAULT NULL,
 	sessions int DEFAULT NULL,
 	target float8 DEFAULT 0.02,
-	control boolean DEFAULT true)
+	control boolean DEFAULT true,
+	server text DEFAULT NULL,
+	protocol text DEFAULT 'prepared',
+	batch int DEFAULT 100,
+	fetch_size int DEFAULT NULL)
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_sweep' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.sweep(text, bigint[], jsonb, text[], text, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int) IS
 'run a scenario at every point, all its arms in turn, and say which ways are faster and whether they do the same';
 
 CREATE FUNCTION rtbench.compare(
@@ -806,11 +811,15 @@ CREATE FUNCTION rtbench.compare(
 	seed bigint DEFAULT NULL,
 	sessions int DEFAULT NULL,
 	target float8 DEFAULT 0.02,
-	control boolean DEFAULT true)
+	control boolean DEFAULT true,
+	server text DEFAULT NULL,
+	protocol text DEFAULT 'prepared',
+	batch int DEFAULT 100,
+	fetch_size int DEFAULT NULL)
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_compare' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.compare(jsonb[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int) IS
 'compare ad hoc arms on the caller''s own committed tables, or on a fixture that setup builds';
 
 CREATE PROCEDURE rtbench.run_sweep(
@@ -833,10 +842,14 @@ CREATE PROCEDURE rtbench.run_sweep(
 	seed bigint DEFAULT NULL,
 	sessions int DEFAULT NULL,
 	target float8 DEFAULT 0.02,
-	control boolean DEFAULT true)
+	control boolean DEFAULT true,
+	server text DEFAULT NULL,
+	protocol text DEFAULT 'prepared',
+	batch int DEFAULT 100,
+	fetch_size int DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'rtb_run_sweep' LANGUAGE C;
 COMMENT ON PROCEDURE rtbench.run_sweep(text, bigint[], jsonb, text[], text, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int) IS
 'sweep() by CALL, which arms that commit need: it commits first and then waits without a snapshot; the verdicts are in rtbench.last and rtbench.result() afterwards';
 
 CREATE PROCEDURE rtbench.run_compare(
@@ -859,10 +872,14 @@ CREATE PROCEDURE rtbench.run_compare(
 	seed bigint DEFAULT NULL,
 	sessions int DEFAULT NULL,
 	target float8 DEFAULT 0.02,
-	control boolean DEFAULT true)
+	control boolean DEFAULT true,
+	server text DEFAULT NULL,
+	protocol text DEFAULT 'prepared',
+	batch int DEFAULT 100,
+	fetch_size int DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'rtb_run_compare' LANGUAGE C;
 COMMENT ON PROCEDURE rtbench.run_compare(jsonb[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int) IS
 'compare() by CALL, which arms that commit need: it commits first and then waits without a snapshot; the verdicts are in rtbench.last and rtbench.result() afterwards';
 
 
@@ -886,11 +903,15 @@ CREATE FUNCTION rtbench.compare(
 	seed bigint DEFAULT NULL,
 	sessions int DEFAULT NULL,
 	target float8 DEFAULT 0.02,
-	control boolean DEFAULT true)
+	control boolean DEFAULT true,
+	server text DEFAULT NULL,
+	protocol text DEFAULT 'prepared',
+	batch int DEFAULT 100,
+	fetch_size int DEFAULT NULL)
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_compare_text' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.compare(text[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int) IS
 'refuses plain texts with a hint: arms are documents made by rtbench.arm()';
 
 --
@@ -947,6 +968,52 @@ COMMENT ON COLUMN rtbench.progress.passes_planned IS
 COMMENT ON COLUMN rtbench.progress.elapsed IS 'time since the run began';
 COMMENT ON COLUMN rtbench.progress.estimate IS
 'time left if passes go on taking what they took, less if intervals are narrow enough before; NULL until known';
+
+--
+-- Connections (connection.c)
+--
+CREATE FUNCTION rtbench.fdw_validator(options text[], catalog oid)
+RETURNS void
+AS 'MODULE_PATHNAME', 'rtb_fdw_validator' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION rtbench.fdw_validator(text[], oid) IS
+'checks the options of servers and user mappings of rtbench_fdw';
+
+CREATE FOREIGN DATA WRAPPER rtbench_fdw VALIDATOR rtbench.fdw_validator;
+COMMENT ON FOREIGN DATA WRAPPER rtbench_fdw IS
+'for CREATE SERVER: where rtbench connects to (libpq''s options host, port, dbname, sslmode, connect_timeout ...), with a user mapping for as whom (user, password). It has no handler: no foreign tables.';
+
+CREATE FUNCTION rtbench.ask(
+	statement text,
+	transport text DEFAULT 'unix',
+	server text DEFAULT NULL,
+	protocol text DEFAULT 'prepared',
+	times int DEFAULT 1,
+	batch int DEFAULT 100,
+	fetch_size int DEFAULT NULL,
+	copy_row text DEFAULT NULL,
+	round_trip_ms float8 DEFAULT 0,
+	transaction boolean DEFAULT true,
+	OUT rows bigint, OUT affected bigint, OUT statements bigint, OUT round_trips bigint,
+	OUT bytes_sent bigint, OUT bytes_received bigint, OUT notices bigint, OUT microseconds float8,
+	OUT delivered_ms float8, OUT server_version text, OUT tls text)
+AS 'MODULE_PATHNAME', 'rtb_ask' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION rtbench.ask(text, text, text, text, int, int, int, text, float8, boolean) IS
+'sends a statement over a connection of its own, so many times, and tells what was sent, received and waited for; microseconds are those of one execution. :n in the statement is its number. In a transaction that is rolled back, or, with transaction => false, each committed.';
+
+--
+-- Prices (price_list.c)
+--
+CREATE FUNCTION rtbench.price_list(
+	servers text[] DEFAULT NULL,
+	transports text[] DEFAULT '{caller,worker,unix,tcp,tls}',
+	placements text[] DEFAULT '{free}',
+	max_time interval DEFAULT '2 s',
+	OUT transport text, OUT protocol text, OUT placement text, OUT statement text,
+	OUT microseconds float8, OUT low float8, OUT high float8, OUT kind text, OUT notes text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'rtb_price_list' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 75;
+COMMENT ON FUNCTION rtbench.price_list(text[], text[], text[], interval) IS
+'what an empty statement and a SELECT, INSERT, UPDATE and DELETE of one row by key cost by each transport and protocol, measured now on a scratch table that is rolled back; low and high: at 99 %, of sessions. A transport that cannot be used is one row with the reason in notes.';
 
 --
 -- Built-in scenarios
@@ -1267,3 +1334,221 @@ GRANT SELECT, INSERT, DELETE ON rtbench.passes, rtbench.findings, rtbench.steps 
 GRANT SELECT ON rtbench.last, rtbench.history TO PUBLIC;
 -- whose runs it shows is decided row by row
 GRANT SELECT ON rtbench.progress TO PUBLIC;
+
+--
+-- Concurrent sessions (load.c)
+--
+CREATE FUNCTION rtbench.latency_quantiles(milliseconds float8[], fractions float8[])
+RETURNS float8[]
+AS 'MODULE_PATHNAME', 'rtb_sql_latency_quantiles'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION rtbench.latency_quantiles(float8[], float8[]) IS
+'Quantiles by the histogram in which a load keeps its latencies: the smallest value that at least this share does not exceed, to within 0.4 % of it (0 and values below 256 ns, and the largest, are exact); NULL of no values.';
+
+CREATE FUNCTION rtbench.load_group(name text, arm jsonb, sessions int DEFAULT 1, rate float8 DEFAULT NULL,
+		parameters jsonb DEFAULT NULL, variant text DEFAULT NULL)
+	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'rtb_sql_load_group';
+COMMENT ON FUNCTION rtbench.load_group(text, jsonb, int, float8, jsonb, text) IS
+	'a group of concurrent sessions that all run one arm, made by rtbench.arm(), again and again; rate: transactions a second of the whole group, at random times; variant: what it is called where groups of one name are compared, by default as the arm';
+
+CREATE FUNCTION rtbench.load_group(name text, arm text, sessions int DEFAULT 1, rate float8 DEFAULT NULL,
+		parameters jsonb DEFAULT NULL, variant text DEFAULT NULL)
+	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'rtb_sql_load_group';
+COMMENT ON FUNCTION rtbench.load_group(text, text, int, float8, jsonb, text) IS
+	'a group of concurrent sessions that run an arm of the load''s scenario, by its name';
+
+CREATE TABLE rtbench.loads (
+	run bigint DEFAULT rtbench.next_run() PRIMARY KEY,
+	owner regrole NOT NULL DEFAULT quote_ident(current_user)::regrole,
+	label text,
+	scenario text NOT NULL,
+	compared text,
+	groups jsonb NOT NULL,
+	margin float8 NOT NULL,
+	seed bigint NOT NULL,
+	started_at timestamptz NOT NULL,
+	finished_at timestamptz NOT NULL,
+	server_version text NOT NULL,
+	options jsonb NOT NULL,
+	settings jsonb NOT NULL,
+	machine jsonb NOT NULL,
+	setup jsonb NOT NULL
+);
+COMMENT ON TABLE rtbench.loads IS
+'Loads that are kept: what was asked for, where, and with what settings. Each role sees its own. Ids are those of runs.';
+COMMENT ON COLUMN rtbench.loads.compared IS 'the group whose variants were compared; NULL of a load that compares nothing';
+COMMENT ON COLUMN rtbench.loads.groups IS 'the groups and their variants, with the exact SQL that their sessions ran';
+
+CREATE TABLE rtbench.load_windows (
+	run bigint NOT NULL REFERENCES rtbench.loads ON DELETE CASCADE,
+	number int NOT NULL,
+	round int NOT NULL,
+	"position" int NOT NULL,
+	control boolean NOT NULL,
+	variant text NOT NULL,
+	group_name text NOT NULL,
+	sessions int NOT NULL,
+	elapsed_ms float8 NOT NULL,
+	tps float8 NOT NULL,
+	transactions bigint NOT NULL,
+	latency_max bigint NOT NULL,
+	latency_sum float8 NOT NULL,
+	latency_squares float8 NOT NULL,
+	latency_buckets int[] NOT NULL,
+	latency_counts bigint[] NOT NULL,
+	lag_ms float8,
+	lag_max_ms float8,
+	retries bigint NOT NULL,
+	xids bigint NOT NULL,
+	subxact_overflowed boolean NOT NULL,
+	errors jsonb NOT NULL,
+	messages jsonb NOT NULL,
+	waits jsonb NOT NULL,
+	PRIMARY KEY (run, number, group_name)
+);
+COMMENT ON TABLE rtbench.load_windows IS
+'What each group of a load did in each window that was counted, while a variant of the compared group was in force.';
+COMMENT ON COLUMN rtbench.load_windows.tps IS 'sum of the sessions'' transactions by their own time, which ends with their last transaction';
+COMMENT ON COLUMN rtbench.load_windows.latency_buckets IS
+'numbers of the histogram''s buckets that hold something, of latencies in nanoseconds; latency_counts: how many';
+COMMENT ON COLUMN rtbench.load_windows.waits IS 'samples of what its sessions waited for; CPU: for nothing';
+
+ALTER TABLE rtbench.loads ENABLE ROW LEVEL SECURITY;
+ALTER TABLE rtbench.load_windows ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON rtbench.loads
+	USING (owner = quote_ident(current_user)::regrole);
+CREATE POLICY own ON rtbench.load_windows
+	USING (EXISTS (SELECT FROM rtbench.loads AS l
+				   WHERE l.run = load_windows.run AND l.owner = quote_ident(current_user)::regrole));
+GRANT SELECT, DELETE, UPDATE (label),
+	INSERT (owner, label, scenario, compared, groups, margin, seed, started_at, finished_at,
+			server_version, options, settings, machine, setup)
+	ON rtbench.loads TO PUBLIC;
+GRANT SELECT, INSERT, DELETE ON rtbench.load_windows TO PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('rtbench.loads', '');
+SELECT pg_catalog.pg_extension_config_dump('rtbench.load_windows', '');
+
+CREATE FUNCTION rtbench.load_result(run bigint DEFAULT NULL)
+RETURNS TABLE (
+	run bigint,
+	group_name text,
+	variant text,
+	arm text,
+	sessions int,
+	windows int,
+	transactions bigint,
+	tps numeric,
+	tps_stddev numeric,
+	mean_ms numeric,
+	stddev_ms numeric,
+	p50_ms numeric,
+	p95_ms numeric,
+	p99_ms numeric,
+	max_ms numeric,
+	rate numeric,
+	lag_ms numeric,
+	lag_max_ms numeric,
+	errors jsonb,
+	retries bigint,
+	xids bigint,
+	subxact_overflowed boolean,
+	waits jsonb,
+	speedup numeric,
+	speedup_low numeric,
+	speedup_high numeric,
+	decrease_percent numeric,
+	decrease_low numeric,
+	decrease_high numeric,
+	latency_speedup numeric,
+	latency_low numeric,
+	latency_high numeric,
+	level numeric,
+	comparisons bigint,
+	verdict text,
+	notes text
+)
+AS 'MODULE_PATHNAME', 'rtb_sql_load_result'
+LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 4;
+COMMENT ON FUNCTION rtbench.load_result(bigint) IS
+'Every figure of a load: one row for each group and, where variants of a group were compared, each variant that was in force, the compared group first. Latencies count from the scheduled time where there is a rate. waits: share of samples; CPU is a session that waited for nothing. speedup: transactions a second beside those under the first variant; latency_speedup: mean latency under the first variant over that of this one; the verdict is on the first, with a rate on the second. Without an id, of your own last load.';
+
+CREATE PROCEDURE rtbench.run_load(groups jsonb[], duration interval DEFAULT '10 s', setup text DEFAULT NULL,
+	parameters jsonb DEFAULT NULL, warmup interval DEFAULT '1 s', label text DEFAULT NULL, retry boolean DEFAULT false)
+AS 'MODULE_PATHNAME', 'rtb_run_load' LANGUAGE C;
+COMMENT ON PROCEDURE rtbench.run_load(jsonb[], interval, text, jsonb, interval, text, boolean) IS
+'run groups of concurrent sessions, made by rtbench.load_group(), on tables that setup makes in a scratch schema; every transaction is committed; retry tries serialization failures and deadlocks again; the figures are in rtbench.load_result() afterwards';
+
+CREATE PROCEDURE rtbench.run_load(scenario text, duration interval DEFAULT '10 s', groups jsonb[] DEFAULT NULL,
+	parameters jsonb DEFAULT NULL, warmup interval DEFAULT '1 s', label text DEFAULT NULL, retry boolean DEFAULT false)
+AS 'MODULE_PATHNAME', 'rtb_run_load' LANGUAGE C;
+COMMENT ON PROCEDURE rtbench.run_load(text, interval, jsonb[], jsonb, interval, text, boolean) IS
+'the same with a scenario''s setup and arms: by default each arm is a group, of arms called group/variant the first of a group; parameters called group_sessions and group_rate are the groups''';
+
+CREATE PROCEDURE rtbench.run_load_compare(groups jsonb[], duration interval DEFAULT '30 s', setup text DEFAULT NULL,
+	parameters jsonb DEFAULT NULL, warmup interval DEFAULT '1 s', label text DEFAULT NULL, retry boolean DEFAULT false,
+	rounds int DEFAULT 12, margin float8 DEFAULT 0.02, control boolean DEFAULT true, seed bigint DEFAULT NULL)
+AS 'MODULE_PATHNAME', 'rtb_run_load_compare' LANGUAGE C;
+COMMENT ON PROCEDURE rtbench.run_load_compare(jsonb[], interval, text, jsonb, interval, text, boolean, int, float8, boolean, bigint) IS
+'compare variants of one group, which are groups of one name, while the others stay: the same sessions go on and change what they do from window to window, in mirrored rounds; the figures, also those of the other groups under each variant, are in rtbench.load_result() afterwards';
+
+CREATE PROCEDURE rtbench.run_load_compare(scenario text, duration interval DEFAULT '30 s', groups jsonb[] DEFAULT NULL,
+	parameters jsonb DEFAULT NULL, warmup interval DEFAULT '1 s', label text DEFAULT NULL, retry boolean DEFAULT false,
+	rounds int DEFAULT 12, margin float8 DEFAULT 0.02, control boolean DEFAULT true, seed bigint DEFAULT NULL)
+AS 'MODULE_PATHNAME', 'rtb_run_load_compare' LANGUAGE C;
+COMMENT ON PROCEDURE rtbench.run_load_compare(text, interval, jsonb[], jsonb, interval, text, boolean, int, float8, boolean, bigint) IS
+'the same with a scenario''s setup and arms: arms called group/variant are the variants of a group';
+
+INSERT INTO rtbench.scenario_definitions (id, builtin, name, parameters, description, setup)
+VALUES (20, true, 'mixed_load', '{"rows": 10000, "readers_sessions": 2, "writers_sessions": 2}',
+	'A load: readers of 15 SELECTs a transaction beside writers of 5 UPDATEs and 10 SELECTs, without and with a subtransaction for every statement. '
+	'CALL rtbench.run_load_compare(''mixed_load'') tells what that costs the writers, and the readers. '
+	'A transaction of the writers updates its rows in order, so that there are no deadlocks.',
+$setup$
+CREATE TABLE accounts (id int PRIMARY KEY, balance int NOT NULL, filler text NOT NULL) WITH (fillfactor = 50);
+INSERT INTO accounts SELECT g, 0, repeat('x', 80) FROM generate_series(1, :rows) g;
+$setup$),
+	(21, true, 'subtransaction_overflow', '{"rows": 5000, "statements": 65, "hold_seconds": 0.1, "readers_sessions": 1, "committers_rate": 200}',
+	'A load: a writer changes all rows of a table, each statement in a subtransaction, and holds them; readers scan the table meanwhile. '
+	'Other sessions see the ids of 64 subtransactions of a transaction in shared memory; of one that has more they must look up whose each id is. '
+	'It shows only when a later transaction has committed, as the committers'' do. '
+	'CALL rtbench.run_load_compare(''subtransaction_overflow'') compares 64 statements with the parameter''s, 65.',
+$setup$
+CREATE TABLE held (id int PRIMARY KEY, v int NOT NULL) WITH (fillfactor = 30);
+INSERT INTO held SELECT g, 0 FROM generate_series(1, :rows) g;
+CREATE TABLE counter (v int NOT NULL) WITH (fillfactor = 10);
+INSERT INTO counter VALUES (0);
+$setup$);
+
+INSERT INTO rtbench.arm_definitions (scenario, "position", document)
+SELECT 20, a."position", rtbench.arm(a.name, steps => ARRAY[
+		rtbench.foreach('SELECT r.id FROM (SELECT 1 + (random() * (:rows - 1))::int AS id FROM generate_series(1, 5)) r ORDER BY r.id',
+			rtbench.step('UPDATE accounts SET balance = balance + 1 WHERE id = $1', subtransaction => a.kind)),
+		rtbench.foreach('SELECT 1 + (random() * (:rows - 1))::int FROM generate_series(1, 10)',
+			rtbench.step('SELECT balance FROM accounts WHERE id = $1', subtransaction => a.kind))],
+	ending => 'commit', description => a.description)
+FROM (VALUES
+	(1, 'writers/transaction', 'none', '5 UPDATEs and 10 SELECTs a transaction, no subtransaction'),
+	(2, 'writers/statement', 'internal', 'the same with a subtransaction around each statement'))
+	AS a ("position", name, kind, description);
+INSERT INTO rtbench.arm_definitions (scenario, "position", document)
+SELECT 20, 3, rtbench.arm('readers', steps => ARRAY[
+		rtbench.foreach('SELECT 1 + (random() * (:rows - 1))::int FROM generate_series(1, 15)', 'SELECT balance FROM accounts WHERE id = $1')],
+	ending => 'commit', description => '15 SELECTs a transaction');
+
+INSERT INTO rtbench.arm_definitions (scenario, "position", document)
+SELECT 21, a."position", rtbench.arm(a.name, steps => ARRAY[
+		rtbench.foreach(format('SELECT 1 + (g - 1) * :rows / %1$s, g * :rows / %1$s FROM generate_series(1, %1$s) g', a.statements),
+			rtbench.step('UPDATE held SET v = v + 1 WHERE id BETWEEN $1 AND $2', subtransaction => 'internal')),
+		rtbench.step('SELECT pg_sleep(:hold_seconds)')],
+	ending => 'commit', description => a.description)
+FROM (VALUES
+	(1, 'writer/64_statements', '64', 'changes all rows in 64 subtransactions and holds them'),
+	(2, 'writer/statements', ':statements', 'the same in as many subtransactions as the parameter says'))
+	AS a ("position", name, statements, description);
+INSERT INTO rtbench.arm_definitions (scenario, "position", document) VALUES
+	(21, 3, rtbench.arm('readers', steps => ARRAY['SELECT sum(v) FROM held'],
+		ending => 'commit', description => 'scans the rows that the writer holds')),
+	(21, 4, rtbench.arm('committers', steps => ARRAY['UPDATE counter SET v = v + 1'],
+		ending => 'commit', description => 'commits, so that the writer''s ids are no longer the newest'));

@@ -122,6 +122,9 @@ SELECT pg_temp.case('WAL: hint bits after a checkpoint', arm_rounds => '{"7": {"
        pg_temp.case('WAL: nothing left to do', arm_rounds => '{"7": {"wal_records": 0}}'),
        pg_temp.case('WAL: more than the images explain', arm_rounds => '{"7": {"wal_records": 453, "wal_fpi": 20}}'),
        pg_temp.case('WAL: twice the work behind fired statements', arm_rounds => '{"7": {"wal_records": 800}}'),
+       pg_temp.case('WAL: rows that no longer fit on their pages', arm_told => '{"updates": 400, "hot_updates": 400}', arm_rounds => '{"7": {"wal_records": 1200, "hot_updates": 0}}'),
+       pg_temp.case('WAL: the same with more updates', arm_told => '{"updates": 400, "hot_updates": 400}', arm_rounds => '{"7": {"wal_records": 1200, "updates": 500, "hot_updates": 0}}'),
+       pg_temp.case('WAL: fewer records where fewer updates were HOT', arm_told => '{"updates": 400, "hot_updates": 400}', arm_rounds => '{"7": {"wal_records": 200, "hot_updates": 0}}'),
        pg_temp.case('WAL: unknown', arm_rounds => '{"7": {"wal_records": null}}') \g /dev/null
 SELECT * FROM pg_temp.verdicts(:first);
 

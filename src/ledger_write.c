@@ -215,6 +215,16 @@ rtb_next_run(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(id != 0 ? id : rtb_ledger_reserve());
 }
 
+/*
+ * rtb_ledger_next_is
+ *		The id that rtbench.next_run() returns next, once; 0 takes that back.
+ */
+void
+rtb_ledger_next_is(int64 run)
+{
+	reserved_run = run;
+}
+
 /* the row of rtbench.runs; returns the id that it was given */
 static int64
 write_run(const RtbRun *run)

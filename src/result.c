@@ -18,6 +18,7 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "judge.h"
+#include "load.h"
 #include "stats.h"
 #include "utils/builtins.h"
 
@@ -317,6 +318,11 @@ rtb_run_of_call(FunctionCallInfo fcinfo, int argument)
 	else
 		id = PG_GETARG_INT64(argument);
 	run = rtb_ledger_read(id);
+	if (run == NULL && rtb_load_exists(id))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("run " INT64_FORMAT " is a load", id),
+				 errhint("Use rtbench.load_result(" INT64_FORMAT ").", id)));
 	if (run == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),

@@ -7,6 +7,8 @@
 #include "fmgr.h"
 
 #include "experiment.h"
+#include "load.h"
+#include "price_list.h"
 #include "session_host.h"
 
 PG_MODULE_MAGIC;
@@ -18,4 +20,6 @@ _PG_init(void)
 {
 	rtb_experiment_init();
 	rtb_host_init();
+	rtb_load_init();
+	rtb_price_list_init();
 }

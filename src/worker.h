@@ -3,9 +3,9 @@
  *	  A background worker that serves requests as the caller's user.
  *
  * The caller's side starts it, sends requests and waits for each to end; the
- * worker's side hands a request to the handler that a room above registered
- * (rtb_worker_set_handler in that room's init), so that nothing here knows
- * what a session is.
+ * worker's side hands a request to the handler that a room above registered for
+ * its kind (rtb_worker_set_handler in that room's init), so that nothing here
+ * knows what a session is.
  */
 #ifndef RTB_WORKER_H
 #define RTB_WORKER_H
@@ -22,7 +22,7 @@ typedef void (*RtbWorkerHandler) (char kind, StringInfo body);
 typedef void (*RtbWorkerSink) (void *arg, char kind, StringInfo body);
 
 /* both sides */
-extern void rtb_worker_set_handler(RtbWorkerHandler handler);
+extern void rtb_worker_set_handler(const char *kinds, RtbWorkerHandler handler);
 
 /* the caller's side */
 extern RtbWorker *rtb_worker_start(void);
@@ -35,6 +35,9 @@ extern void rtb_worker_stop(RtbWorker *worker);
 extern bool rtb_worker_cancel(RtbWorker *worker);
 extern bool rtb_worker_request_within(RtbWorker *worker, char kind, const char *data, Size size,
 									  RtbWorkerSink sink, void *arg, int milliseconds);
+
+/* any process that waits for another backend: throws if that waits for this one */
+extern void rtb_check_blocked(int pid, const char *what);
 
 /* the worker's side */
 extern void rtb_worker_reply(char kind, const char *data, Size size);

@@ -45,7 +45,8 @@
 #include "worker.h"
 #include "worker_wire.h"
 
-static RtbWorkerHandler request_handler = NULL;
+/* by the kind of a request, a byte */
+static RtbWorkerHandler handlers[UCHAR_MAX + 1];
 
 /* NULL but in a worker */
 static RtbWireHeader *header = NULL;
@@ -333,9 +334,9 @@ run_request(char kind, StringInfo body)
 
 	PG_TRY();
 	{
-		if (request_handler == NULL)
-			elog(ERROR, "no handler for requests to the rtbench worker");
-		request_handler(kind, body);
+		if (handlers[(unsigned char) kind] == NULL)
+			elog(ERROR, "no handler for requests of kind \"%c\" to the rtbench worker", kind);
+		handlers[(unsigned char) kind](kind, body);
 		if (IsTransactionState())
 			elog(ERROR, "request of kind \"%c\" left a transaction open", kind);
 	}
@@ -385,13 +386,14 @@ rtb_worker_main(Datum arg)
 }
 
 /*
- * Register the function that serves requests in a worker; called when the
- * library is loaded.  Never throws.
+ * Register the function that serves requests of these kinds in a worker; called
+ * when the library is loaded.  Never throws.
  */
 void
-rtb_worker_set_handler(RtbWorkerHandler handler)
+rtb_worker_set_handler(const char *kinds, RtbWorkerHandler handler)
 {
-	request_handler = handler;
+	for (const char *kind = kinds; *kind != '\0'; kind++)
+		handlers[(unsigned char) *kind] = handler;
 }
 
 /*
