@@ -422,7 +422,10 @@ CREATE TABLE rtbench.steps (
 	statement text NOT NULL,
 	calls bigint NOT NULL,
 	first_ns bigint,
+	second_ns bigint,
+	third_ns bigint,
 	later_ns bigint,
+	prepare_ns bigint,
 	custom_plans bigint,
 	generic_plans bigint,
 	custom_ns bigint,
@@ -544,7 +547,10 @@ RETURNS TABLE (
 	statement text,
 	calls bigint,
 	first_us numeric,
+	second_us numeric,
+	third_us numeric,
 	later_us numeric,
+	prepare_us numeric,
 	custom_plans bigint,
 	generic_plans bigint,
 	custom_us numeric,
@@ -553,7 +559,7 @@ RETURNS TABLE (
 AS 'MODULE_PATHNAME', 'rtb_sql_step_result'
 LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
 COMMENT ON FUNCTION rtbench.step_result(bigint) IS
-'Per arm and step, from one untimed pass: the first execution beside the median of the others, and executions under custom plans beside those under the generic one. Without an id, of your own last run.';
+'Per arm and step, from one untimed pass: the first three executions beside the median of all but the first, what parsing and analysing took where an execution began with it, and executions under custom plans beside those under the generic one. Without an id, of your own last run.';
 
 CREATE FUNCTION rtbench.scaling(run bigint DEFAULT NULL)
 RETURNS TABLE (
@@ -654,7 +660,8 @@ BEGIN ATOMIC
 	WITH chosen AS MATERIALIZED (
 		SELECT c.run, c.i, r.margin, r.server_version, r.transport, r.settings, r.machine, r.documents
 		FROM unnest(rtbench.comparable_runs($1)) WITH ORDINALITY AS c (run, i)
-		JOIN rtbench.runs AS r ON r.run = c.run
+		-- not an inner join: it would not call the function, which refuses, where no run is visible
+		LEFT JOIN rtbench.runs AS r ON r.run = c.run
 	), facts AS (
 		SELECT c.i, 1 AS place, 'server version' AS what, c.server_version AS found FROM chosen AS c
 		UNION ALL
@@ -773,11 +780,15 @@ CREATE FUNCTION rtbench.sweep(
 	seed bigint DEFAULT NULL,
 	sessions int DEFAULT NULL,
 	target float8 DEFAULT 0.02,
-	control boolean DEFAULT true)
+	control boolean DEFAULT true,
+	server text DEFAULT NULL,
+	protocol text DEFAULT 'prepared',
+	batch int DEFAULT 100,
+	fetch_size int DEFAULT NULL)
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_sweep' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.sweep(text, bigint[], jsonb, text[], text, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int) IS
 'run a scenario at every point, all its arms in turn, and say which ways are faster and whether they do the same';
 
 CREATE FUNCTION rtbench.compare(
@@ -800,11 +811,15 @@ CREATE FUNCTION rtbench.compare(
 	seed bigint DEFAULT NULL,
 	sessions int DEFAULT NULL,
 	target float8 DEFAULT 0.02,
-	control boolean DEFAULT true)
+	control boolean DEFAULT true,
+	server text DEFAULT NULL,
+	protocol text DEFAULT 'prepared',
+	batch int DEFAULT 100,
+	fetch_size int DEFAULT NULL)
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_compare' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.compare(jsonb[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int) IS
 'compare ad hoc arms on the caller''s own committed tables, or on a fixture that setup builds';
 
 CREATE PROCEDURE rtbench.run_sweep(
@@ -827,10 +842,14 @@ CREATE PROCEDURE rtbench.run_sweep(
 	seed bigint DEFAULT NULL,
 	sessions int DEFAULT NULL,
 	target float8 DEFAULT 0.02,
-	control boolean DEFAULT true)
+	control boolean DEFAULT true,
+	server text DEFAULT NULL,
+	protocol text DEFAULT 'prepared',
+	batch int DEFAULT 100,
+	fetch_size int DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'rtb_run_sweep' LANGUAGE C;
 COMMENT ON PROCEDURE rtbench.run_sweep(text, bigint[], jsonb, text[], text, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int) IS
 'sweep() by CALL, which arms that commit need: it commits first and then waits without a snapshot; the verdicts are in rtbench.last and rtbench.result() afterwards';
 
 CREATE PROCEDURE rtbench.run_compare(
@@ -853,10 +872,14 @@ CREATE PROCEDURE rtbench.run_compare(
 	seed bigint DEFAULT NULL,
 	sessions int DEFAULT NULL,
 	target float8 DEFAULT 0.02,
-	control boolean DEFAULT true)
+	control boolean DEFAULT true,
+	server text DEFAULT NULL,
+	protocol text DEFAULT 'prepared',
+	batch int DEFAULT 100,
+	fetch_size int DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'rtb_run_compare' LANGUAGE C;
 COMMENT ON PROCEDURE rtbench.run_compare(jsonb[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int) IS
 'compare() by CALL, which arms that commit need: it commits first and then waits without a snapshot; the verdicts are in rtbench.last and rtbench.result() afterwards';
 
 
@@ -880,11 +903,15 @@ CREATE FUNCTION rtbench.compare(
 	seed bigint DEFAULT NULL,
 	sessions int DEFAULT NULL,
 	target float8 DEFAULT 0.02,
-	control boolean DEFAULT true)
+	control boolean DEFAULT true,
+	server text DEFAULT NULL,
+	protocol text DEFAULT 'prepared',
+	batch int DEFAULT 100,
+	fetch_size int DEFAULT NULL)
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_compare_text' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.compare(text[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int) IS
 'refuses plain texts with a hint: arms are documents made by rtbench.arm()';
 
 --
@@ -941,6 +968,37 @@ COMMENT ON COLUMN rtbench.progress.passes_planned IS
 COMMENT ON COLUMN rtbench.progress.elapsed IS 'time since the run began';
 COMMENT ON COLUMN rtbench.progress.estimate IS
 'time left if passes go on taking what they took, less if intervals are narrow enough before; NULL until known';
+
+--
+-- Connections (connection.c)
+--
+CREATE FUNCTION rtbench.fdw_validator(options text[], catalog oid)
+RETURNS void
+AS 'MODULE_PATHNAME', 'rtb_fdw_validator' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION rtbench.fdw_validator(text[], oid) IS
+'checks the options of servers and user mappings of rtbench_fdw';
+
+CREATE FOREIGN DATA WRAPPER rtbench_fdw VALIDATOR rtbench.fdw_validator;
+COMMENT ON FOREIGN DATA WRAPPER rtbench_fdw IS
+'for CREATE SERVER: where rtbench connects to (libpq''s options host, port, dbname, sslmode, connect_timeout ...), with a user mapping for as whom (user, password). It has no handler: no foreign tables.';
+
+CREATE FUNCTION rtbench.ask(
+	statement text,
+	transport text DEFAULT 'unix',
+	server text DEFAULT NULL,
+	protocol text DEFAULT 'prepared',
+	times int DEFAULT 1,
+	batch int DEFAULT 100,
+	fetch_size int DEFAULT NULL,
+	copy_row text DEFAULT NULL,
+	round_trip_ms float8 DEFAULT 0,
+	transaction boolean DEFAULT true,
+	OUT rows bigint, OUT affected bigint, OUT statements bigint, OUT round_trips bigint,
+	OUT bytes_sent bigint, OUT bytes_received bigint, OUT notices bigint, OUT microseconds float8,
+	OUT delivered_ms float8, OUT server_version text, OUT tls text)
+AS 'MODULE_PATHNAME', 'rtb_ask' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION rtbench.ask(text, text, text, text, int, int, int, text, float8, boolean) IS
+'sends a statement over a connection of its own, so many times, and tells what was sent, received and waited for; microseconds are those of one execution. :n in the statement is its number. In a transaction that is rolled back, or, with transaction => false, each committed.';
 
 --
 -- Built-in scenarios

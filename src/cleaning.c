@@ -143,7 +143,7 @@ rtb_cleaning_sizes(RtbSession *s)
 	{
 		RtbRelation *rel = lfirst(lc);
 
-		if (is_users(rel))
+		if (is_users(rel) && !s->transport->far)
 		{
 			const FirstSize *size = first_size(s->at, rel->relid);
 
@@ -287,6 +287,8 @@ rtb_cleaning_finish(RtbSession *s)
 			users = lappend(users, lfirst(lc));
 	}
 	rtb_fixture_vacuum(s->transport, users, true);
+	if (s->transport->far)
+		return;
 	s->transport->begin(NULL);
 	tell_growth(s);
 	s->transport->rollback();

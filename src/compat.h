@@ -103,4 +103,20 @@
 #define rtb_compat_lock_acquire(tag, mode, local) LockAcquireExtended(tag, mode, true, true, true, local)
 #endif
 
+/* 17: sets of events belong to a resource owner, here to none (storage/latch.h first) */
+#if PG_VERSION_NUM >= 170000
+#define rtb_create_wait_event_set(context, nevents)	CreateWaitEventSet(NULL, nevents)
+#else
+#define rtb_create_wait_event_set(context, nevents)	CreateWaitEventSet(context, nevents)
+#endif
+
+/* 16: one function checks all kinds of objects (utils/acl.h first) */
+#if PG_VERSION_NUM >= 160000
+#define rtb_foreign_server_aclcheck(server, role, mode) \
+	object_aclcheck(ForeignServerRelationId, server, role, mode)
+#else
+#define rtb_foreign_server_aclcheck(server, role, mode) \
+	pg_foreign_server_aclcheck(server, role, mode)
+#endif
+
 #endif							/* RTB_COMPAT_H */

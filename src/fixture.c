@@ -8,13 +8,22 @@
 
 #include "fixture.h"
 
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
 #include "access/xact.h"
+#include "catalog/catalog.h"
+#include "catalog/index.h"
+#include "catalog/indexing.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
@@ -33,6 +42,10 @@ passes_path(const RtbFixture *fixture)
 {
 	const char *first = fixture->temporary ? "pg_temp" : quote_identifier(fixture->schema);
 
+	if (rtb_own_is_far())
+		return psprintf("%s, %s", first,
+						rtb_own_row_text(rtb_own_rows("SELECT pg_catalog.current_setting('search_path')",
+													  0, NULL), 0, 1));
 	if (namespace_search_path == NULL || namespace_search_path[0] == '\0')
 		return pstrdup(first);
 	return psprintf("%s, %s", first, namespace_search_path);
@@ -41,7 +54,7 @@ passes_path(const RtbFixture *fixture)
 static void
 run_setup(const RtbFixture *fixture, const RtbTransport *transport, const RtbWork *work)
 {
-	int			nest = NewGUCNestLevel();
+	int			nest = rtb_own_nest();
 	ListCell   *lc;
 
 	rtb_set_local("search_path", fixture->path);
@@ -49,9 +62,8 @@ run_setup(const RtbFixture *fixture, const RtbTransport *transport, const RtbWor
 	{
 		CHECK_FOR_INTERRUPTS();
 		transport->sql(lfirst(lc));
-		CommandCounterIncrement();
 	}
-	AtEOXact_GUC(true, nest);
+	rtb_own_end(nest);
 }
 
 /*
@@ -146,6 +158,78 @@ read_sequences(const RtbFixture *fixture, MemoryContext cxt)
 	return sequences;
 }
 
+/* a relation that the running transaction found in the catalogs: its name, or NULL */
+static char *
+name_of_dropped(Oid relid)
+{
+	Relation	classes = table_open(RelationRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	char	   *name = NULL;
+
+	ScanKeyInit(&key, Anum_pg_class_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
+	scan = systable_beginscan(classes, ClassOidIndexId, true, SnapshotAny, 1, &key);
+	while (name == NULL && (tuple = systable_getnext(scan)) != NULL)
+	{
+		if (!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data)))
+			name = pstrdup(quote_identifier(NameStr(((Form_pg_class) GETSTRUCT(tuple))->relname)));
+	}
+	systable_endscan(scan);
+	table_close(classes, AccessShareLock);
+	return name;
+}
+
+static void
+refuse_outside(Oid relid, Oid scratch)
+{
+	Oid			schema = get_rel_namespace(relid);
+	char		kind = get_rel_relkind(relid);
+	char	   *name;
+
+	/* toast tables go with theirs; of sequences values are used up, no more */
+	if (OidIsValid(schema) &&
+		(schema == scratch || IsToastNamespace(schema) || kind == RELKIND_SEQUENCE))
+		return;
+	if (kind == RELKIND_INDEX || kind == RELKIND_PARTITIONED_INDEX)
+		relid = IndexGetRelation(relid, false);
+	name = OidIsValid(schema) ? quote_qualified_identifier(get_namespace_name(schema), get_rel_name(relid)) :
+		name_of_dropped(relid);
+	if (name == NULL)
+		return;					/* made and dropped by the setup */
+	if (OidIsValid(schema) && isTempOrTempToastNamespace(schema))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a setup cannot make temporary tables: %s", quote_identifier(get_rel_name(relid))),
+				 errdetail("One of many sessions would see them."),
+				 errhint("Leave out TEMPORARY, since everything that a setup makes is dropped, or use transport => 'caller'.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("a setup cannot change or drop %s, which is not in its scratch schema", name),
+			 errdetail("What a setup does is committed, and nothing would bring %s back.", name),
+			 errhint("Let the setup make a table of its own (CREATE TABLE ... AS), let the arms' \"before\" do it, which is rolled back, or use transport => 'caller'.")));
+}
+
+/*
+ * What a setup has done is committed, so it may do it in the scratch schema
+ * only: nothing would bring another table's rows back.
+ */
+static void
+refuse_changes_outside(const RtbFixture *fixture, List *before)
+{
+	Oid			scratch = get_namespace_oid(fixture->schema, true);
+	List	   *changed = rtb_written_changed(rtb_written_locked());
+	ListCell   *lc;
+
+	/* a table before its indexes and the views on it */
+	list_sort(changed, list_oid_cmp);
+	foreach(lc, changed)
+	{
+		if (!list_member_oid(before, lfirst_oid(lc)))
+			refuse_outside(lfirst_oid(lc), scratch);
+	}
+}
+
 /*
  * Run the setup in the scratch schema that the running transaction of our own
  * has made, commit, and vacuum.
@@ -153,11 +237,14 @@ read_sequences(const RtbFixture *fixture, MemoryContext cxt)
 static void
 set_up(RtbFixture *fixture, const RtbTransport *transport, const RtbWork *work, MemoryContext cxt)
 {
+	/* what an earlier setup had made, if this one is in its place */
+	List	   *before = rtb_written_locked();
 	char	   *tables;
 	char	   *vacuum = NULL;
 
 	run_setup(fixture, transport, work);
 	transport->settle();
+	refuse_changes_outside(fixture, before);
 	tables = settle_tables(fixture, true);
 	if (tables != NULL)
 		vacuum = MemoryContextStrdup(cxt, psprintf("VACUUM (ANALYZE, PARALLEL 0) %s", tables));

@@ -349,7 +349,10 @@ write_step(SPIPlanPtr *plan, const RtbRun *run, const RtbStepTime *step)
 	put_text(&row, step->statement);
 	put_count(&row, step->calls);
 	put_count(&row, step->first_ns);
+	put_count(&row, step->second_ns);
+	put_count(&row, step->third_ns);
 	put_count(&row, step->later_ns);
+	put_count(&row, step->prepare_ns);
 	put_count(&row, step->custom_plans);
 	put_count(&row, step->generic_plans);
 	put_count(&row, step->custom_ns);

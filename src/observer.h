@@ -20,6 +20,7 @@ typedef struct RtbObserver
 	/* asked for */
 	bool		discovery;		/* the arm's very first pass: note what stands beside the counts */
 	bool		committing;		/* the arm's own transactions are committed */
+	bool		timed;			/* nothing may be done that costs its statements anything */
 	List	   *written;		/* of RtbRelation *: known so far */
 	RtbCommitWatch *watch;		/* NULL, or what a discovery that commits has written */
 	void		(*starts) (const PlannedStmt *stmt);	/* NULL, or shown every plan */
@@ -31,6 +32,12 @@ typedef struct RtbObserver
 	RtbEffects	after;
 	bool		had_xid;		/* the transaction had an id before the arm */
 	bool		wrote;			/* it has one now, or those committed had */
+	/* of arms over a connection */
+	const struct RtbArmRun *run;
+	bool		counted;		/* by the far end */
+	char	   *plan_shape;
+	char	   *fired_shape;
+	RtbProbe	probe;			/* the far end's buffers and WAL */
 } RtbObserver;
 
 /* the observer of arms that run in this process */

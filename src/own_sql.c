@@ -31,13 +31,32 @@ static RtbOwnRoute far_route = NULL;
 
 /*
  * rtb_set_local
- *		Set a parameter until the running GUC nest level or (sub)transaction ends.
+ *		Set a parameter until the running GUC nest level or (sub)transaction ends;
+ *		at a far end until its transaction does.
  */
 void
 rtb_set_local(const char *name, const char *value)
 {
+	if (far_route != NULL)
+	{
+		char	   *params[2] = {pstrdup(name), pstrdup(value)};
+
+		(void) far_route("SELECT pg_catalog.set_config($1, $2, true)", 2, params);
+		return;
+	}
 	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
+}
+
+/*
+ * rtb_own_nest
+ *		Settings from here on hold until rtb_own_end() is given the result, or
+ *		the transaction ends.
+ */
+int
+rtb_own_nest(void)
+{
+	return far_route != NULL ? 0 : NewGUCNestLevel();
 }
 
 /*

@@ -44,6 +44,7 @@ extern void rtb_toplevel(const char *sql);
 /* names of the process's prepared statements: list of String nodes */
 extern List *rtb_prepared_statements(void);
 
+extern int	rtb_own_nest(void);
 extern void rtb_set_local(const char *name, const char *value);
 
 #endif							/* RTB_OWN_SQL_H */

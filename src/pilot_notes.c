@@ -79,7 +79,11 @@ rtb_pilot_note_preload(RtbSession *s)
 {
 	const char *libraries = GetConfigOption("session_preload_libraries", true, false);
 
-	if (s->options.own_transactions && libraries != NULL && libraries[0] != '\0')
+	if (s->transport->far)
+		rtb_session_find(s, RTB_FOUND_NOTE, -1, rtb_wire_counts() ?
+						 "statements, buffers, WAL and plans were counted at the far end, in untimed passes" :
+						 "the far end has no rtbench: fired statements, buffers, WAL and plans are not known, and statements are those sent");
+	else if (s->options.own_transactions && libraries != NULL && libraries[0] != '\0')
 		rtb_session_find(s, RTB_FOUND_NOTE, -1,
 						 "session_preload_libraries (%s) are not loaded in the worker", libraries);
 }
@@ -97,6 +101,7 @@ rtb_pilot_tell_advanced(RtbPilot *p)
 	{
 		const RtbRelation *rel = lfirst(lc);
 		bool		advanced = false;
+		bool		unknown = false;
 
 		if (rel->relkind != RELKIND_SEQUENCE || rel->scratch)
 			continue;
@@ -105,11 +110,15 @@ rtb_pilot_tell_advanced(RtbPilot *p)
 			int64		move = p->moves[i] ? p->moves[i][foreach_current_index(lc)] : RTB_MOVE_UNKNOWN;
 
 			/* what is set back by TRUNCATE is so by its transaction */
-			advanced |= move > 0 || move == RTB_MOVE_UNKNOWN;
+			advanced |= move > 0;
+			unknown |= move == RTB_MOVE_UNKNOWN;
 		}
 		if (advanced)
 			rtb_session_find(s, RTB_FOUND_NOTE, -1,
 							 "advances sequence %s, which no rollback sets back", rel->label);
+		else if (unknown)
+			rtb_session_find(s, RTB_FOUND_NOTE, -1,
+							 "may advance sequence %s, which no rollback sets back: where it stands is not known after every arm", rel->label);
 	}
 }
 

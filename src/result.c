@@ -381,7 +381,10 @@ rtb_sql_step_result(PG_FUNCTION_ARGS)
 		add_text(&row, step->statement);
 		add_bigint(&row, step->calls);
 		add_us(&row, step->first_ns);
+		add_us(&row, step->second_ns);
+		add_us(&row, step->third_ns);
 		add_us(&row, step->later_ns);
+		add_us(&row, step->prepare_ns);
 		add_bigint(&row, step->custom_plans);
 		add_bigint(&row, step->generic_plans);
 		add_us(&row, step->custom_ns);

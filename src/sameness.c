@@ -98,6 +98,9 @@ ran_before(const RtbPass *pass, const RtbPass *other)
  *
  * - each full-page image may be one record too many;
  * - a pass that was given no transaction id wrote no row, only housekeeping;
+ * - an update whose page has no room left writes an entry in every index, and
+ *   marks the old row apart: three records or more for one.  With the same
+ *   number of updates, fewer of them HOT, it is where dead rows lie that changed;
  * - housekeeping is a matter of pages, few beside the records of rows: 8
  *   records and one in twenty are left to it (rolled-back passes of INSERT and
  *   UPDATE without a VACUUM between them stayed within 3 %).
@@ -111,6 +114,9 @@ check_wal(RtbCell *cell)
 	const RtbPass *least = NULL;
 	int64		most_rows = 0;
 	bool		wrote = false;
+	bool		housekeeping;
+	bool		moved;
+	char	   *explained = "clean-up by the server";
 	ListCell   *lc;
 
 	foreach(lc, cell->measured)
@@ -132,11 +138,17 @@ check_wal(RtbCell *cell)
 	}
 	if (most == NULL || most_rows <= least->wal_records)
 		return;
-	if (!wrote || most_rows - least->wal_records <= 8 + least->wal_records / 20)
+	housekeeping = !wrote || most_rows - least->wal_records <= 8 + least->wal_records / 20;
+	moved = !housekeeping && most->updates == least->updates &&
+		most->hot_updates != RTB_UNKNOWN && most->hot_updates < least->hot_updates;
+	if (moved)
+		explained = psprintf("HOT updates from " INT64_FORMAT " to " INT64_FORMAT,
+							 least->hot_updates, most->hot_updates);
+	if (housekeeping || moved)
 		cell->notes = lappend(cell->notes,
 							  psprintf("WAL records vary from " INT64_FORMAT " to " INT64_FORMAT
-									   " (clean-up by the server)",
-									   least->wal_records, most->wal_records));
+									   " (%s)",
+									   least->wal_records, most->wal_records, explained));
 	else
 	{
 		const RtbPass *from = ran_before(most, least) ? most : least;

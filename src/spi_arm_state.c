@@ -11,6 +11,7 @@
 
 #include "spi_arm_private.h"
 
+#include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "parser/analyze.h"
@@ -19,7 +20,9 @@
 #include "utils/memutils.h"
 #include "utils/plancache.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
+#include "probe.h"
 #include "script.h"
 
 /* how many of its driver's columns a body uses, in its own statements or as its drivers' parameters */
@@ -165,6 +168,23 @@ rtb_spi_close_arm(void *arg)
 
 /* ---- one statement ---- */
 
+/* names of types that may be gone and back before the next pass */
+static void
+remember_names(SpiArm *arm, SpiStatement *st)
+{
+	MemoryContext old = MemoryContextSwitchTo(arm->cxt);
+
+	for (int i = 0; i < st->ntypes; i++)
+	{
+		if (st->types[i] < FirstNormalObjectId)
+			continue;
+		if (st->type_names == NULL)
+			st->type_names = palloc0(sizeof(char *) * st->ntypes);
+		st->type_names[i] = format_type_extended(st->types[i], -1, FORMAT_TYPE_FORCE_QUALIFY);
+	}
+	MemoryContextSwitchTo(old);
+}
+
 /*
  * Parameter types as the server infers them from the statement.  Done once,
  * in the first pass, which is never timed.
@@ -210,6 +230,30 @@ infer_types(SpiArm *arm, SpiStep *step, SpiStatement *st, const RtbRow *row)
 		st->types[i] = types[i];
 	}
 	st->ntypes = ntypes;
+	remember_names(arm, st);
+}
+
+/* types of a fixture that was built anew since have other OIDs under the same names */
+static void
+refresh_types(SpiStatement *st)
+{
+	for (int i = 0; i < st->ntypes; i++)
+	{
+		if (st->type_names[i] != NULL &&
+			!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(st->types[i])))
+			st->types[i] = DatumGetObjectId(DirectFunctionCall1(regtypein,
+																CStringGetDatum(st->type_names[i])));
+	}
+}
+
+/* preparing is a part of an execution's time; a foreach's driver has its own */
+static void
+note_preparing(SpiArm *arm, const SpiStep *step, int64 ns)
+{
+	if (step->step->kind == RTB_STEP_STATEMENT)
+		arm->prepare_ns += ns;
+	else if (step->step->kind == RTB_STEP_FOREACH)
+		rtb_step_timer_prepared(&arm->run->timers[step->step->id - 1], ns);
 }
 
 /*
@@ -220,9 +264,16 @@ infer_types(SpiArm *arm, SpiStep *step, SpiStatement *st, const RtbRow *row)
 void
 rtb_spi_prepare(SpiArm *arm, SpiStep *step, SpiStatement *st, const RtbRow *row, int options)
 {
+	int64		started;
+
 	if (!st->types_known)
 		infer_types(arm, step, st, row);
+	else if (st->type_names != NULL)
+		refresh_types(st);
+	started = arm->run->timers ? rtb_clock_ns() : 0;
 	st->plan = SPI_prepare_cursor(st->text, st->ntypes, st->types, options);
+	if (arm->run->timers)
+		note_preparing(arm, step, rtb_clock_ns() - started);
 	if (st->plan == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -38,6 +38,7 @@ spi_sql(const char *statement)
 
 	options.dest = None_Receiver;
 	check_result(SPI_execute_extended(statement, &options), statement);
+	CommandCounterIncrement();
 }
 
 /* deferred triggers fire before the clock stops: a rollback would drop them unfired */

@@ -27,6 +27,7 @@
 #include "facts.h"
 #include "judge.h"
 #include "script.h"
+#include "servers.h"
 
 #define RTB_MOST_ROUNDS 10000
 #define RTB_MOST_SESSIONS 1000
@@ -47,7 +48,11 @@ enum
 	ARG_SEED,
 	ARG_SESSIONS,
 	ARG_TARGET,
-	ARG_CONTROL
+	ARG_CONTROL,
+	ARG_SERVER,
+	ARG_PROTOCOL,
+	ARG_BATCH,
+	ARG_FETCH_SIZE
 };
 
 /* ---- reading arguments ---- */
@@ -169,21 +174,84 @@ duration_arg(FunctionCallInfo fcinfo, int n, const char *argument)
 
 /* ---- common to sweep() and compare() ---- */
 
-static bool
-own_transactions_arg(FunctionCallInfo fcinfo, int n)
-{
-	char	   *transport = text_arg(fcinfo, n);
+#define VALID_TRANSPORTS "Valid values are \"worker\", \"caller\", \"unix\", \"tcp\" and \"tls\"; a foreign server is named by server => '...'."
 
-	if (transport == NULL)
-		refuse_null("transport", "Valid values are \"worker\" and \"caller\".");
-	if (strcmp(transport, "worker") == 0)
-		return true;
-	if (strcmp(transport, "caller") == 0)
-		return false;
+static RtbProtocol
+protocol_arg(FunctionCallInfo fcinfo, int n)
+{
+	static const char *const names[] = {"prepared", "extended", "simple", "pipeline", "multi"};
+	char	   *name = text_arg(fcinfo, n);
+
+	for (int i = 0; name != NULL && i < lengthof(names); i++)
+	{
+		if (strcmp(name, names[i]) == 0)
+			return (RtbProtocol) i;
+	}
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("transport \"%s\" is not known", transport),
-			 errhint("Valid values are \"worker\" and \"caller\".")));
+			 errmsg("protocol \"%s\" is not known", name ? name : "null"),
+			 errhint("Valid values are \"prepared\", \"extended\", \"simple\", \"pipeline\" and \"multi\".")));
+}
+
+/* a number of statements or rows to a message; 0 if it is not given */
+static int
+size_arg(FunctionCallInfo fcinfo, int n, const char *argument)
+{
+	int			size = PG_ARGISNULL(n) ? 0 : PG_GETARG_INT32(n);
+
+	if (!PG_ARGISNULL(n) && (size < 1 || size > 1000000))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be between 1 and 1000000", argument)));
+	return size;
+}
+
+/* where the arms run, and how they get there */
+static void
+transport_args(FunctionCallInfo fcinfo, int first, RtbExperiment *e)
+{
+	char	   *transport = text_arg(fcinfo, first + ARG_TRANSPORT);
+	char	   *server = text_arg(fcinfo, first + ARG_SERVER);
+	RtbProtocol protocol = protocol_arg(fcinfo, first + ARG_PROTOCOL);
+	int			batch = size_arg(fcinfo, first + ARG_BATCH, "batch");
+	int			fetch_size = size_arg(fcinfo, first + ARG_FETCH_SIZE, "fetch_size");
+	RtbWireOptions *wire;
+
+	if (transport == NULL)
+		refuse_null("transport", VALID_TRANSPORTS);
+	e->options.own_transactions = strcmp(transport, "caller") != 0;
+	e->run->transport = server ? server : transport;
+	if (server == NULL && !rtb_target_is_loopback(transport))
+	{
+		if (strcmp(transport, "worker") != 0 && strcmp(transport, "caller") != 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("transport \"%s\" is not known", transport),
+					 errhint(VALID_TRANSPORTS)));
+		if (protocol != RTB_PROTOCOL_PREPARED || fetch_size > 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("transport \"%s\" has no protocol to choose", transport),
+					 errhint("protocol, batch and fetch_size belong to a connection: transport => 'unix', 'tcp' or 'tls', or server => '...'.")));
+		return;
+	}
+	if (server != NULL && strcmp(transport, "worker") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a server and transport \"%s\" exclude each other", transport),
+				 errhint("server => '...' is a connection of its own: leave transport out.")));
+	/* refused here, before a worker is started */
+	if (server != NULL)
+		(void) rtb_target_server(server);
+	else
+		(void) rtb_target_loopback(transport);
+	wire = palloc0(sizeof(RtbWireOptions));
+	wire->name = e->run->transport;
+	wire->is_server = server != NULL;
+	wire->protocol = protocol;
+	wire->batch = Max(batch, 1);
+	wire->fetch_size = fetch_size;
+	e->options.wire = wire;
 }
 
 static int
@@ -258,8 +326,7 @@ read_options(FunctionCallInfo fcinfo, int first, RtbExperiment *e)
 {
 	RtbRun	   *run = e->run;
 
-	e->options.own_transactions = own_transactions_arg(fcinfo, first + ARG_TRANSPORT);
-	run->transport = e->options.own_transactions ? "worker" : "caller";
+	transport_args(fcinfo, first, e);
 	run->arms = e->scenario->arm_names;
 	run->baseline = baseline_arg(fcinfo, first + ARG_BASELINE, run->arms);
 	e->options.baseline = run->baseline;

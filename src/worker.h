@@ -36,6 +36,9 @@ extern bool rtb_worker_cancel(RtbWorker *worker);
 extern bool rtb_worker_request_within(RtbWorker *worker, char kind, const char *data, Size size,
 									  RtbWorkerSink sink, void *arg, int milliseconds);
 
+/* any process that waits for another backend: throws if that waits for this one */
+extern void rtb_check_blocked(int pid, const char *what);
+
 /* the worker's side */
 extern void rtb_worker_reply(char kind, const char *data, Size size);
 extern bool rtb_in_worker(void);

@@ -158,6 +158,16 @@ awaited_lock(int pid)
 void
 rtb_worker_check_blocked(int pid)
 {
+	rtb_check_blocked(pid, "worker");
+}
+
+/*
+ * The same of any backend that this one waits for in a way of its own; what
+ * says in one word what that is.
+ */
+void
+rtb_check_blocked(int pid, const char *what)
+{
 	PGPROC	   *proc = BackendPidGetProc(pid);
 	char	   *lock;
 
@@ -171,7 +181,7 @@ rtb_worker_check_blocked(int pid)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-			 errmsg("this transaction blocks the rtbench worker that it waits for"),
-			 errdetail("The worker waits for %s.", lock),
+			 errmsg("this transaction blocks the rtbench %s that it waits for", what),
+			 errdetail("The %s waits for %s.", what, lock),
 			 errhint("Commit first, or use transport => 'caller'.")));
 }

@@ -63,6 +63,31 @@ rtb_written_locked(void)
 }
 
 /*
+ * rtb_written_changed
+ *		Of these relations, those whose rows or definition this process may have
+ *		changed: a list of Oid in the current memory context.
+ *
+ * A table that a new foreign key references, or that gets a trigger for it,
+ * is locked in a mode between the two.
+ */
+List *
+rtb_written_changed(List *oids)
+{
+	LockData   *data = GetLockStatusData();
+	List	   *changed = NIL;
+
+	for (int i = 0; i < data->nelements; i++)
+	{
+		const LockInstanceData *lock = &data->locks[i];
+
+		if (is_write_lock(lock) && list_member_oid(oids, lock->locktag.locktag_field2) &&
+			(lock->holdMask & (LOCKBIT_ON(RowExclusiveLock) | LOCKBIT_ON(AccessExclusiveLock))) != 0)
+			changed = list_append_unique_oid(changed, lock->locktag.locktag_field2);
+	}
+	return changed;
+}
+
+/*
  * rtb_written_modes
  *		The strongest mode in which this process holds each of these relations,
  *		0 if it doesn't: a list of int in the current memory context.

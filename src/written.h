@@ -28,6 +28,8 @@ typedef struct RtbRelation
 
 /* inside the pass, before it is rolled back: list of Oid */
 extern List *rtb_written_locked(void);
+/* those of them whose rows or definition may have changed: list of Oid */
+extern List *rtb_written_changed(List *oids);
 /* and the strongest lock mode on each of them: list of int */
 extern List *rtb_written_modes(List *oids);
 extern const char *rtb_written_mode_name(const RtbRelation *rel);

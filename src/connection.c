@@ -1,0 +1,455 @@
+/*
+ * connection.c
+ *	  A client connection of this process's own: opened, waited for, closed.
+ *
+ * libpq never waits here: everything is started, and its socket then waited
+ * for together with the process's latch, in one set of events that lasts as
+ * long as the connection.  Making a set for each wait would cost 5 us a
+ * statement.  Names are the exception: libpq looks a host's name up at once.
+ *
+ * A connection belongs to the resource owner that is current when it is opened
+ * and is closed with it, whether by commit or by an error; rtb_connection_keep
+ * lets it last.  At the latest it is closed when the process ends.  What runs
+ * at the far end is cancelled first: closing alone would leave it running.
+ *
+ * Memory: a context of its own below TopMemoryContext; libpq's is malloc's.
+ */
+#include "postgres.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <netinet/in.h>
+#include <arpa/inet.h>
+
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/postmaster.h"
+#include "storage/fd.h"
+#include "storage/ipc.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+#include "utils/wait_event.h"
+
+#include "compat.h"
+#include "connection_private.h"
+#include "worker.h"
+
+#define LOOK_INTERVAL	1000	/* ms between looks at whom the far end waits for */
+#define CANCEL_TIME		1000	/* ms for a request to cancel to arrive */
+
+static dlist_head connections = DLIST_STATIC_INIT(connections);
+
+/* what an error or an interrupt has left */
+static void
+forget_results(RtbConnection *c)
+{
+	PQclear(c->result);
+	PQclear(c->error);
+	c->result = c->error = NULL;
+	c->text = NULL;
+}
+
+/*
+ * Close, quietly: never throws, waits no longer than it takes to send a
+ * request to cancel.
+ */
+static void
+discard(RtbConnection *c)
+{
+	forget_results(c);
+	if (c->pg != NULL)
+	{
+		if (c->busy && PQstatus(c->pg) == CONNECTION_OK)
+			rtb_connection_cancel(c->pg, CANCEL_TIME);
+		PQfinish(c->pg);
+	}
+	if (c->wait_set != NULL)
+		FreeWaitEventSet(c->wait_set);
+	if (c->external_fd)
+		ReleaseExternalFD();
+	dlist_delete(&c->node);
+	MemoryContextDelete(c->context);
+}
+
+static void
+release_resources(ResourceReleasePhase phase, bool is_commit, bool is_top_level, void *arg)
+{
+	dlist_mutable_iter iter;
+
+	if (phase != RESOURCE_RELEASE_BEFORE_LOCKS)
+		return;
+	dlist_foreach_modify(iter, &connections)
+	{
+		RtbConnection *c = dlist_container(RtbConnection, node, iter.cur);
+
+		if (c->owner != NULL && c->owner == CurrentResourceOwner)
+			discard(c);
+	}
+}
+
+static void
+close_all(int code, Datum arg)
+{
+	while (!dlist_is_empty(&connections))
+		discard(dlist_head_element(RtbConnection, node, &connections));
+}
+
+static void
+register_once(void)
+{
+	static bool registered = false;
+
+	if (registered)
+		return;
+	RegisterResourceReleaseCallback(release_resources, NULL);
+	before_shmem_exit(close_all, (Datum) 0);
+	registered = true;
+}
+
+/*
+ * Wait for the connection to be made, until the deadline.  False if that has
+ * passed; true if it is made or has failed.
+ */
+static bool
+await_connected(RtbConnection *c, TimestampTz deadline)
+{
+	PostgresPollingStatusType status = PGRES_POLLING_WRITING;
+
+	while (status != PGRES_POLLING_OK && status != PGRES_POLLING_FAILED)
+	{
+		int			events = WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | WL_TIMEOUT;
+		long		left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
+		int			seen;
+
+		if (left <= 0)
+			return false;
+		events |= (status == PGRES_POLLING_READING) ? WL_SOCKET_READABLE : WL_SOCKET_WRITEABLE;
+		/* the socket may be another one each time: one for each address */
+		seen = WaitLatchOrSocket(MyLatch, events, PQsocket(c->pg), left, PG_WAIT_EXTENSION);
+		if (seen & WL_LATCH_SET)
+		{
+			ResetLatch(MyLatch);
+			CHECK_FOR_INTERRUPTS();
+		}
+		if (seen & (WL_SOCKET_READABLE | WL_SOCKET_WRITEABLE))
+			status = PQconnectPoll(c->pg);
+	}
+	return true;
+}
+
+/*
+ * Is the far end of this socket the server that this process belongs to?  By
+ * the kernel's word: a pooler, a proxy or another server is not.
+ */
+static bool
+is_this_server(int sock)
+{
+	struct sockaddr_storage own = {0};
+	struct sockaddr_storage peer = {0};
+	socklen_t	own_size = sizeof(own);
+	socklen_t	peer_size = sizeof(peer);
+
+	if (getpeername(sock, (struct sockaddr *) &peer, &peer_size) != 0 ||
+		getsockname(sock, (struct sockaddr *) &own, &own_size) != 0)
+		return false;
+	if (peer.ss_family == AF_UNIX)
+	{
+		struct ucred cred;
+		socklen_t	size = sizeof(cred);
+
+		/* whoever listened: the postmaster */
+		return getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 &&
+			cred.pid == PostmasterPid;
+	}
+	if (peer.ss_family == AF_INET)
+	{
+		struct sockaddr_in *p = (struct sockaddr_in *) &peer;
+		struct sockaddr_in *o = (struct sockaddr_in *) &own;
+
+		return p->sin_addr.s_addr == o->sin_addr.s_addr && ntohs(p->sin_port) == PostPortNumber;
+	}
+	if (peer.ss_family == AF_INET6)
+	{
+		struct sockaddr_in6 *p = (struct sockaddr_in6 *) &peer;
+		struct sockaddr_in6 *o = (struct sockaddr_in6 *) &own;
+
+		return memcmp(&p->sin6_addr, &o->sin6_addr, sizeof(p->sin6_addr)) == 0 &&
+			ntohs(p->sin6_port) == PostPortNumber;
+	}
+	return false;
+}
+
+/*
+ * The rule of dblink: who is no superuser connects by a password that the far
+ * end has asked for, as otherwise he would be let in as the server's own user.
+ */
+static void
+check_password_used(RtbConnection *c, const RtbTarget *target)
+{
+	if (!target->password_required || PQconnectionUsedPassword(c->pg))
+		return;
+	discard(c);
+	ereport(ERROR,
+			(errcode(ERRCODE_S_R_E_PROHIBITED_SQL_STATEMENT_ATTEMPTED),
+			 errmsg("password is required"),
+			 errdetail("Server \"%s\" let this server in without asking for the password, which only a superuser may make use of.",
+					   target->name),
+			 errhint("The far end's authentication method must be one that asks for a password (pg_hba.conf there).")));
+}
+
+static void
+make_wait_set(RtbConnection *c)
+{
+	c->wait_set = rtb_create_wait_event_set(c->context, 3);
+	AddWaitEventToSet(c->wait_set, WL_LATCH_SET, PGINVALID_SOCKET, MyLatch, NULL);
+	AddWaitEventToSet(c->wait_set, WL_EXIT_ON_PM_DEATH, PGINVALID_SOCKET, NULL, NULL);
+	c->awaited = WL_SOCKET_READABLE;
+	c->socket_position = AddWaitEventToSet(c->wait_set, c->awaited, PQsocket(c->pg), NULL, NULL);
+}
+
+/*
+ * rtb_connection_open
+ *		Connect, within the target's timeout.
+ *
+ * Throws 08001 with what libpq says (never a password), 2F003 if a password
+ * had to be used and was not, 53000 when there are no file descriptors left.
+ */
+RtbConnection *
+rtb_connection_open(const RtbTarget *target)
+{
+	TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), target->timeout);
+	MemoryContext context = AllocSetContextCreate(TopMemoryContext, "rtbench connection",
+												  ALLOCSET_SMALL_SIZES);
+	RtbConnection *c = MemoryContextAllocZero(context, sizeof(RtbConnection));
+	bool		in_time;
+
+	register_once();
+	c->context = context;
+	c->owner = CurrentResourceOwner;
+	c->name = MemoryContextStrdup(context, target->name);
+	dlist_push_tail(&connections, &c->node);
+
+	c->external_fd = AcquireExternalFD();
+	if (!c->external_fd)
+	{
+		discard(c);
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+				 errmsg("could not connect to \"%s\": too many open file descriptors", target->name),
+				 errhint("Raise max_files_per_process, or close connections and foreign servers' sessions.")));
+	}
+	c->pg = PQconnectStartParams(target->keywords, target->values, false);
+	if (c->pg == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+	PQsetNoticeReceiver(c->pg, rtb_connection_receive_notice, c);
+
+	in_time = PQstatus(c->pg) == CONNECTION_BAD || await_connected(c, deadline);
+	if (PQstatus(c->pg) != CONNECTION_OK)
+		rtb_connection_refuse(c, target, !in_time);
+	check_password_used(c, target);
+	if (PQsetnonblocking(c->pg, 1) != 0)
+		rtb_connection_lost(c);
+	PQsetErrorVerbosity(c->pg, PQERRORS_DEFAULT);
+	c->here = is_this_server(PQsocket(c->pg));
+	make_wait_set(c);
+	rtb_connection_tell_notices(c);
+	return c;
+}
+
+/*
+ * rtb_connection_keep
+ *		Let the connection outlive the transaction or query that opened it.
+ */
+void
+rtb_connection_keep(RtbConnection *c)
+{
+	c->owner = NULL;
+}
+
+/*
+ * rtb_connection_close
+ *		Close; what still runs at the far end is cancelled.  Never throws.
+ */
+void
+rtb_connection_close(RtbConnection *c)
+{
+	discard(c);
+}
+
+/*
+ * rtb_connection_recover
+ *		After an error: cancel what runs, read what is left of its answer.
+ *
+ * True if the connection can be used again, though perhaps inside a failed
+ * transaction.  False if not within the time given: then close it.  Never
+ * throws, and is not interrupted.
+ */
+bool
+rtb_connection_recover(RtbConnection *c, int milliseconds)
+{
+	forget_results(c);
+	if (PQstatus(c->pg) != CONNECTION_OK)
+		return false;
+	if (!c->busy && PQpipelineStatus(c->pg) == PQ_PIPELINE_OFF)
+		return true;
+	if (c->busy)
+		rtb_connection_cancel(c->pg, Min(milliseconds, CANCEL_TIME));
+	return rtb_connection_drain(c, milliseconds);
+}
+
+/* could a statement be sent? */
+bool
+rtb_connection_usable(const RtbConnection *c)
+{
+	return !c->busy && PQstatus(c->pg) == CONNECTION_OK;
+}
+
+/* the far backend's process, as it says; a pooler says something else */
+int
+rtb_connection_pid(const RtbConnection *c)
+{
+	return PQbackendPID(c->pg);
+}
+
+/* is the far end a backend of this very server? */
+bool
+rtb_connection_here(const RtbConnection *c)
+{
+	return c->here;
+}
+
+/* a setting that the far end reports (server_version, in_hot_standby ...), or NULL */
+const char *
+rtb_connection_parameter(const RtbConnection *c, const char *name)
+{
+	return PQparameterStatus(c->pg, name);
+}
+
+/* TLS version and cipher, in the current context; NULL without TLS */
+const char *
+rtb_connection_tls(const RtbConnection *c)
+{
+	if (!PQsslInUse(c->pg))
+		return NULL;
+	return psprintf("%s, %s", PQsslAttribute(c->pg, "protocol"), PQsslAttribute(c->pg, "cipher"));
+}
+
+/*
+ * rtb_connection_begin_pass
+ *		Count from zero; notices are told again.
+ */
+void
+rtb_connection_begin_pass(RtbConnection *c)
+{
+	rtb_connection_tell_notices(c);
+	memset(&c->traffic, 0, sizeof(c->traffic));
+}
+
+/*
+ * rtb_connection_end_pass
+ *		What the pass sent and got; says how many notices were not told.
+ */
+const RtbTraffic *
+rtb_connection_end_pass(RtbConnection *c)
+{
+	rtb_connection_tell_notices(c);
+	if (c->traffic.notices_untold > 0)
+		ereport(NOTICE,
+				(errmsg_plural("%lld more notice of \"%s\" is not shown",
+							   "%lld more notices of \"%s\" are not shown",
+							   c->traffic.notices_untold,
+							   (long long) c->traffic.notices_untold, c->name)));
+	return &c->traffic;
+}
+
+/*
+ * rtb_connection_stream
+ *		Take rows one by one, in no memory, or a whole answer at once, which is
+ *		quicker for few rows.
+ */
+void
+rtb_connection_stream(RtbConnection *c, bool streaming)
+{
+	c->streaming = streaming;
+}
+
+/*
+ * rtb_connection_distance
+ *		Wait so much longer after each round trip; NULL: no longer.  The caller
+ *		frees it, after the connection.
+ */
+void
+rtb_connection_distance(RtbConnection *c, RtbDistance *distance)
+{
+	c->distance = distance;
+}
+
+/*
+ * One round trip is over.
+ */
+void
+rtb_connection_trip(RtbConnection *c)
+{
+	c->traffic.round_trips++;
+	if (c->distance != NULL)
+		rtb_distance_wait(c->distance);
+}
+
+/*
+ * Throw unless a statement may be sent.
+ */
+void
+rtb_connection_require_idle(RtbConnection *c)
+{
+	if (unlikely(c->busy || c->copying))
+		elog(ERROR, "connection \"%s\" is busy", c->name);
+	if (unlikely(PQstatus(c->pg) != CONNECTION_OK))
+		rtb_connection_lost(c);
+}
+
+/*
+ * Wait until the socket is as asked, or anything else has happened.  Throws
+ * when interrupted, and when the far end waits for a lock of this process,
+ * which the deadlock detector cannot see.
+ */
+void
+rtb_connection_wait(RtbConnection *c, uint32 events)
+{
+	WaitEvent	event;
+	int			n;
+
+	if (events != c->awaited)
+	{
+		ModifyWaitEvent(c->wait_set, c->socket_position, events, NULL);
+		c->awaited = events;
+	}
+	n = WaitEventSetWait(c->wait_set, LOOK_INTERVAL, &event, 1, PG_WAIT_EXTENSION);
+	if (n > 0 && (event.events & WL_LATCH_SET))
+		ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+	if (n == 0 && c->here)
+		rtb_check_blocked(PQbackendPID(c->pg), "connection");
+}
+
+/*
+ * Send all that libpq holds back, and take in what comes in the meantime: the
+ * far end may not read on before that.
+ */
+void
+rtb_connection_flush(RtbConnection *c)
+{
+	for (;;)
+	{
+		int			left = PQflush(c->pg);
+
+		if (left == 0)
+			return;
+		if (left < 0)
+			rtb_connection_lost(c);
+		rtb_connection_wait(c, WL_SOCKET_READABLE | WL_SOCKET_WRITEABLE);
+		if (PQconsumeInput(c->pg) == 0)
+			rtb_connection_lost(c);
+	}
+}

@@ -1,0 +1,248 @@
+/*
+ * connection_error.c
+ *	  What the far end says: errors and notices, as this server's own.
+ *
+ * Notices come while libpq reads, where nothing may be thrown: they are put
+ * by, a limited number for a pass, and told when an answer has been read.
+ */
+#include "postgres.h"
+
+#include "mb/pg_wchar.h"
+#include "utils/memutils.h"
+
+#include "connection_private.h"
+
+/* all fields of a report that libpq keeps */
+static const char report_fields[] = {
+	PG_DIAG_SEVERITY, PG_DIAG_SEVERITY_NONLOCALIZED, PG_DIAG_SQLSTATE, PG_DIAG_MESSAGE_PRIMARY,
+	PG_DIAG_MESSAGE_DETAIL, PG_DIAG_MESSAGE_HINT, PG_DIAG_STATEMENT_POSITION,
+	PG_DIAG_INTERNAL_POSITION, PG_DIAG_INTERNAL_QUERY, PG_DIAG_CONTEXT, PG_DIAG_SCHEMA_NAME,
+	PG_DIAG_TABLE_NAME, PG_DIAG_COLUMN_NAME, PG_DIAG_DATATYPE_NAME, PG_DIAG_CONSTRAINT_NAME,
+	PG_DIAG_SOURCE_FILE, PG_DIAG_SOURCE_LINE, PG_DIAG_SOURCE_FUNCTION
+};
+
+/*
+ * Bytes of an ErrorResponse or NoticeResponse.
+ */
+int64
+rtb_connection_report_size(const PGresult *result)
+{
+	int64		size = RTB_MESSAGE + 1;
+
+	for (int i = 0; i < lengthof(report_fields); i++)
+	{
+		const char *value = PQresultErrorField(result, report_fields[i]);
+
+		if (value != NULL)
+			size += 1 + strlen(value) + 1;
+	}
+	return size;
+}
+
+static int
+sqlstate_of(const PGresult *result, int otherwise)
+{
+	const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+
+	if (state == NULL || strlen(state) != 5)
+		return otherwise;
+	return MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4]);
+}
+
+static int
+level_of(const PGresult *result)
+{
+	const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+
+	if (severity == NULL)		/* engines of older protocols */
+		severity = PQresultErrorField(result, PG_DIAG_SEVERITY);
+	if (severity == NULL)
+		return NOTICE;
+	if (strcmp(severity, "WARNING") == 0)
+		return WARNING;
+	if (strcmp(severity, "INFO") == 0)
+		return INFO;
+	if (strcmp(severity, "LOG") == 0 || strcmp(severity, "DEBUG") == 0)
+		return DEBUG1;
+	return NOTICE;
+}
+
+/* a copy that may fail to be made, as nothing may be thrown */
+static char *
+copy_field(RtbConnection *c, const PGresult *result, int field)
+{
+	const char *value = PQresultErrorField(result, field);
+	char	   *copy;
+
+	if (value == NULL)
+		return NULL;
+	copy = MemoryContextAllocExtended(c->context, strlen(value) + 1, MCXT_ALLOC_NO_OOM);
+	if (copy != NULL)
+		strcpy(copy, value);
+	return copy;
+}
+
+/*
+ * libpq's notice receiver.
+ */
+void
+rtb_connection_receive_notice(void *arg, const PGresult *result)
+{
+	RtbConnection *c = arg;
+	RtbNotice  *notice;
+
+	c->traffic.bytes_received += rtb_connection_report_size(result);
+	if (c->traffic.notices++ >= RTB_TOLD_NOTICES || c->nnotices == RTB_TOLD_NOTICES)
+	{
+		c->traffic.notices_untold++;
+		return;
+	}
+	notice = &c->notices[c->nnotices++];
+	notice->level = level_of(result);
+	notice->sqlstate = sqlstate_of(result, ERRCODE_SUCCESSFUL_COMPLETION);
+	notice->message = copy_field(c, result, PG_DIAG_MESSAGE_PRIMARY);
+	notice->detail = copy_field(c, result, PG_DIAG_MESSAGE_DETAIL);
+	notice->hint = copy_field(c, result, PG_DIAG_MESSAGE_HINT);
+}
+
+static void
+free_field(char *field)
+{
+	if (field != NULL)
+		pfree(field);
+}
+
+/*
+ * Tell what has been put by.
+ */
+void
+rtb_connection_tell_notices(RtbConnection *c)
+{
+	int			n = c->nnotices;
+
+	c->nnotices = 0;
+	for (int i = 0; i < n; i++)
+	{
+		RtbNotice  *notice = &c->notices[i];
+
+		ereport(notice->level,
+				(errcode(notice->sqlstate),
+				 errmsg_internal("%s", notice->message != NULL ? notice->message : "notice without text"),
+				 notice->detail != NULL ? errdetail_internal("%s", notice->detail) : 0,
+				 notice->hint != NULL ? errhint("%s", notice->hint) : 0,
+				 errcontext("connection \"%s\"", c->name)));
+		free_field(notice->message);
+		free_field(notice->detail);
+		free_field(notice->hint);
+	}
+}
+
+/* a field of the error in the current context, as valid text; or NULL */
+static char *
+error_field(const PGresult *error, int field)
+{
+	const char *value = PQresultErrorField(error, field);
+
+	return value != NULL ? pg_any_to_server(pstrdup(value), strlen(value), GetDatabaseEncoding()) : NULL;
+}
+
+/* libpq's message in the current context, without its newline */
+static char *
+libpq_message(PGconn *pg)
+{
+	char	   *message = pchomp(PQerrorMessage(pg));
+
+	return pg_any_to_server(message, strlen(message), GetDatabaseEncoding());
+}
+
+/*
+ * Throw the far end's error.
+ */
+void
+rtb_connection_throw(RtbConnection *c)
+{
+	PGresult   *error = c->error;
+	char	   *message = error_field(error, PG_DIAG_MESSAGE_PRIMARY);
+	char	   *detail = error_field(error, PG_DIAG_MESSAGE_DETAIL);
+	char	   *hint = error_field(error, PG_DIAG_MESSAGE_HINT);
+	char	   *context = error_field(error, PG_DIAG_CONTEXT);
+	char	   *position = error_field(error, PG_DIAG_STATEMENT_POSITION);
+	char	   *query = c->text != NULL ? pstrdup(c->text) : NULL;
+	int			sqlstate = sqlstate_of(error, ERRCODE_FDW_ERROR);
+
+	if (message == NULL)
+		message = libpq_message(c->pg);
+	PQclear(error);
+	c->error = NULL;
+	c->text = NULL;
+	if (c->refused_copy)
+	{
+		c->refused_copy = false;
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot COPY FROM STDIN without rows"),
+				 errhint("Send it by protocol copy, or use INSERT.")));
+	}
+	ereport(ERROR,
+			(errcode(sqlstate),
+			 errmsg_internal("%s", message),
+			 detail != NULL ? errdetail_internal("%s", detail) : 0,
+			 hint != NULL ? errhint("%s", hint) : 0,
+			 position != NULL && query != NULL ? internalerrposition(atoi(position)) : 0,
+			 position != NULL && query != NULL ? internalerrquery(query) : 0,
+			 context != NULL ? errcontext("%s", context) : 0,
+			 errcontext("connection \"%s\"", c->name)));
+}
+
+/*
+ * Throw because the connection is gone; with the far end's last words, if it
+ * had any.
+ */
+void
+rtb_connection_lost(RtbConnection *c)
+{
+	PGresult   *result;
+	char	   *message = NULL;
+
+	/* nothing is waited for any more when the socket is gone */
+	while (PQstatus(c->pg) != CONNECTION_OK && (result = PQgetResult(c->pg)) != NULL)
+	{
+		if (c->error == NULL && PQresultErrorField(result, PG_DIAG_SQLSTATE) != NULL)
+			c->error = result;
+		else
+			PQclear(result);
+	}
+	if (c->error != NULL)
+		message = error_field(c->error, PG_DIAG_MESSAGE_PRIMARY);
+	if (message == NULL)
+		message = libpq_message(c->pg);
+	c->busy = c->copying = false;
+	ereport(ERROR,
+			(errcode(ERRCODE_CONNECTION_FAILURE),
+			 errmsg("connection \"%s\" was lost", c->name),
+			 message[0] != '\0' ? errdetail_internal("%s", message) : 0));
+}
+
+/*
+ * Throw because no connection could be made.  Closes what there is of it.
+ */
+void
+rtb_connection_refuse(RtbConnection *c, const RtbTarget *target, bool timed_out)
+{
+	char	   *message = libpq_message(c->pg);
+	bool		no_password = PQconnectionNeedsPassword(c->pg);
+
+	rtb_connection_close(c);
+	if (timed_out)
+		ereport(ERROR,
+				(errcode(ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),
+				 errmsg("could not connect to \"%s\" within %g s", target->name, target->timeout / 1000.0),
+				 message[0] != '\0' ? errdetail_internal("%s", message) : 0,
+				 target->is_server ? errhint("The server's option connect_timeout says how long to wait, in seconds.") : 0));
+	ereport(ERROR,
+			(errcode(ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),
+			 errmsg("could not connect to \"%s\"", target->name),
+			 errdetail_internal("%s", message),
+			 no_password && target->is_server ?
+			 errhint("Give the password: ALTER USER MAPPING ... SERVER %s OPTIONS (ADD password '...').", target->name) : 0));
+}

@@ -1,0 +1,119 @@
+/*
+ * connection_private.h
+ *	  What the files of a connection share.  They alone know libpq.
+ */
+#ifndef RTB_CONNECTION_PRIVATE_H
+#define RTB_CONNECTION_PRIVATE_H
+
+#include "postgres.h"
+
+#include "lib/ilist.h"
+#include "libpq-fe.h"
+#include "storage/latch.h"
+#include "utils/resowner.h"
+
+#include "connection.h"
+
+/* so many notices of a pass are told, the rest are counted */
+#define RTB_TOLD_NOTICES	10
+
+/* the protocol's messages, type and length included (protocol.sgml) */
+#define RTB_MESSAGE			5	/* an empty one */
+#define RTB_READY			6	/* ReadyForQuery */
+
+/* a notice that waits until it may be told */
+typedef struct RtbNotice
+{
+	int			level;
+	int			sqlstate;
+	char	   *message;
+	char	   *detail;
+	char	   *hint;
+} RtbNotice;
+
+struct RtbConnection
+{
+	dlist_node	node;
+	MemoryContext context;		/* holds this and all that it points to, but libpq's */
+	PGconn	   *pg;
+	char	   *name;
+	ResourceOwner owner;		/* closed with it; NULL: until closed or exit */
+	bool		here;			/* the far end is a backend of this server */
+	bool		external_fd;	/* counted by AcquireExternalFD */
+
+	WaitEventSet *wait_set;		/* latch, postmaster's death, socket */
+	int			socket_position;
+	uint32		awaited;		/* events of the socket in wait_set */
+
+	bool		busy;			/* sent, and not everything answered yet */
+	bool		copying;		/* between copy_begin and copy_end */
+	bool		refused_copy;	/* the statement wanted rows */
+	int64		unsent;			/* bytes of rows given to libpq since it was last flushed */
+	bool		streaming;		/* rows one by one, so that many take no memory */
+	int			batch;			/* statements between two syncs; 0: no pipeline */
+	int			queued;			/* sent since the last sync */
+	const char *text;			/* of the statement being run, for errors; or NULL */
+
+	RtbTraffic	traffic;
+	RtbDistance *distance;		/* waited for after each round trip, or NULL */
+
+	RtbNotice	notices[RTB_TOLD_NOTICES];
+	int			nnotices;		/* not yet told */
+
+	PGresult   *result;			/* being handed over, or NULL */
+	PGresult   *error;			/* the first; thrown when all has been read */
+
+	/* one row, as it is handed over */
+	int			ncolumns;
+	char	  **values;
+	int		   *lengths;
+};
+
+/* what was sent, which decides what answers it beside its own result */
+typedef enum RtbSent
+{
+	RTB_SENT_QUERY,				/* the simple protocol */
+	RTB_SENT_EXECUTE,			/* the extended one, describe among it */
+	RTB_SENT_PARSE				/* parse alone */
+} RtbSent;
+
+/* what results add up to */
+typedef struct RtbReading
+{
+	RtbSent		sent;
+	const RtbRows *rows;		/* or NULL */
+	RtbAnswer	answer;
+	bool		described;		/* this statement's columns have been counted and told */
+} RtbReading;
+
+#pragma GCC visibility push(hidden)
+
+/* connection.c */
+extern void rtb_connection_require_idle(RtbConnection *c);
+extern void rtb_connection_wait(RtbConnection *c, uint32 events);
+extern void rtb_connection_flush(RtbConnection *c);
+extern void rtb_connection_lost(RtbConnection *c);
+extern void rtb_connection_trip(RtbConnection *c);
+extern void rtb_connection_tell_notices(RtbConnection *c);
+
+/* connection_cancel.c: neither throws */
+extern void rtb_connection_cancel(PGconn *pg, int milliseconds);
+extern bool rtb_connection_drain(RtbConnection *c, int milliseconds);
+
+/* connection_error.c */
+extern void rtb_connection_receive_notice(void *arg, const PGresult *result);
+extern void rtb_connection_throw(RtbConnection *c);
+extern void rtb_connection_refuse(RtbConnection *c, const RtbTarget *target,
+								  bool timed_out);
+extern int64 rtb_connection_report_size(const PGresult *result);
+
+/* connection_query.c */
+extern PGresult *rtb_connection_next(RtbConnection *c);
+extern void rtb_connection_sent(RtbConnection *c, int sent, int64 bytes, int64 answer_bytes);
+extern void rtb_connection_read_result(RtbConnection *c, RtbReading *reading, PGresult *result);
+extern RtbAnswer rtb_connection_read_answer(RtbConnection *c, RtbSent sent, const RtbRows *rows);
+extern void rtb_connection_answered(RtbConnection *c);
+
+#pragma GCC visibility pop
+
+#endif							/* RTB_CONNECTION_PRIVATE_H */

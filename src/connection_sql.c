@@ -1,0 +1,187 @@
+/*
+ * connection_sql.c
+ *	  rtbench.ask(): what a statement costs over a connection, there and now.
+ *
+ * Memory: the function's own context; the connection is closed before it
+ * returns, and by the transaction's end otherwise.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "portability/instr_time.h"
+#include "utils/builtins.h"
+
+#include "connection_ask.h"
+
+PG_FUNCTION_INFO_V1(rtb_ask);
+
+#define CURSOR	"rtbench_cursor"
+#define MAX_BATCH	1000000
+
+typedef struct AskArguments
+{
+	char	   *statement;
+	char	   *transport;
+	char	   *server;			/* or NULL */
+	RtbProtocol protocol;
+	int64		times;
+	int			batch;
+	int			fetch_size;		/* 0: none */
+	char	   *copy_row;		/* or NULL */
+	double		round_trip_ms;
+	bool		transaction;
+} AskArguments;
+
+static void
+require(bool good, const char *what, const char *hint)
+{
+	if (!good)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg_internal("%s", what),
+				 errhint("%s", hint)));
+}
+
+/* an argument's text; error if it is null */
+static char *
+text_argument(FunctionCallInfo fcinfo, int n, const char *name)
+{
+	if (PG_ARGISNULL(n))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", name)));
+	return text_to_cstring(PG_GETARG_TEXT_PP(n));
+}
+
+static void
+read_arguments(FunctionCallInfo fcinfo, AskArguments *a)
+{
+	a->statement = text_argument(fcinfo, 0, "statement");
+	a->transport = text_argument(fcinfo, 1, "transport");
+	a->server = PG_ARGISNULL(2) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(2));
+	a->protocol = rtb_protocol_read(text_argument(fcinfo, 3, "protocol"));
+	a->times = PG_ARGISNULL(4) ? 0 : PG_GETARG_INT32(4);
+	a->batch = PG_ARGISNULL(5) ? 0 : PG_GETARG_INT32(5);
+	a->fetch_size = PG_ARGISNULL(6) ? 0 : PG_GETARG_INT32(6);
+	a->copy_row = PG_ARGISNULL(7) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(7));
+	a->round_trip_ms = PG_ARGISNULL(8) ? 0 : PG_GETARG_FLOAT8(8);
+	a->transaction = PG_ARGISNULL(9) || PG_GETARG_BOOL(9);
+
+	require(a->server != NULL || rtb_target_is_loopback(a->transport),
+			psprintf("transport \"%s\" is no connection", a->transport),
+			"Valid transports are unix, tcp and tls; or name a foreign server: server => '...'.");
+	require(a->times >= 1, "times must be 1 or more", "It is the number of executions.");
+	require(a->batch >= 1 && a->batch <= MAX_BATCH, "batch must be from 1 to 1000000",
+			"It is the number of statements sent together by the protocols pipeline and multi.");
+	require(PG_ARGISNULL(6) || a->fetch_size >= 1, "fetch_size must be 1 or more",
+			"It is the number of rows that one round trip fetches from a cursor.");
+	require(a->fetch_size == 0 || a->protocol == RTB_SIMPLE, "fetch_size needs protocol simple",
+			"Cursors are opened, fetched and closed by statements.");
+	require(a->fetch_size == 0 || a->transaction, "fetch_size needs a transaction",
+			"A cursor ends with its transaction.");
+	require(a->protocol != RTB_COPY || a->copy_row != NULL, "protocol copy needs copy_row",
+			"It is a row in COPY's text format; :n in it is the number of the row.");
+	require(a->round_trip_ms >= 0 && a->round_trip_ms <= 60000, "round_trip_ms must be from 0 to 60000",
+			"It is waited after each round trip, in milliseconds.");
+}
+
+/*
+ * The statement as a cursor's query, all rows fetched.
+ */
+static RtbAnswer
+run_cursor(RtbConnection *c, const AskArguments *a)
+{
+	RtbAnswer	sum = {0};
+
+	for (int64 i = 0; i < a->times; i++)
+	{
+		RtbAnswer	answer;
+
+		rtb_connection_declare(c, CURSOR, a->statement, NULL);
+		do
+		{
+			answer = rtb_connection_fetch(c, CURSOR, a->fetch_size, NULL);
+			sum.returned += answer.returned;
+			sum.results += answer.results;
+		} while (answer.returned == a->fetch_size);
+		rtb_connection_close_cursor(c, CURSOR);
+	}
+	return sum;
+}
+
+static Datum
+ask_result(FunctionCallInfo fcinfo, RtbConnection *c, const AskArguments *a, RtbAnswer answer,
+		   const RtbTraffic *traffic, double microseconds, const RtbDelivered *delivered)
+{
+	TupleDesc	desc;
+	Datum		values[11];
+	bool		nulls[11] = {0};
+	const char *version = rtb_connection_parameter(c, "server_version");
+	const char *tls = rtb_connection_tls(c);
+	int			n = 0;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	values[n++] = Int64GetDatum(answer.returned);
+	values[n++] = Int64GetDatum(answer.affected);
+	values[n++] = Int64GetDatum(traffic->statements);
+	values[n++] = Int64GetDatum(traffic->round_trips);
+	values[n++] = Int64GetDatum(traffic->bytes_sent);
+	values[n++] = Int64GetDatum(traffic->bytes_received);
+	values[n++] = Int64GetDatum(traffic->notices);
+	values[n++] = Float8GetDatum(microseconds / a->times);
+	if (delivered->waits > 0)
+		values[n] = Float8GetDatum(delivered->delivered_ns / 1e6 / delivered->waits);
+	nulls[n++] = delivered->waits == 0;
+	if (version != NULL)
+		values[n] = CStringGetTextDatum(version);
+	nulls[n++] = version == NULL;
+	if (tls != NULL)
+		values[n] = CStringGetTextDatum(tls);
+	nulls[n++] = tls == NULL;
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
+}
+
+Datum
+rtb_ask(PG_FUNCTION_ARGS)
+{
+	AskArguments a;
+	RtbConnection *c;
+	RtbAsk	   *ask = NULL;
+	RtbAnswer	answer;
+	const RtbTraffic *traffic;
+	RtbDistance *distance;
+	instr_time	start;
+	instr_time	took;
+	Datum		result;
+
+	read_arguments(fcinfo, &a);
+	c = rtb_connection_open(a.server != NULL ? rtb_target_server(a.server) :
+							rtb_target_loopback(a.transport));
+	if (a.transaction)
+		(void) rtb_connection_query(c, "BEGIN", NULL);
+	if (a.fetch_size == 0)
+		ask = rtb_ask_create(c, a.statement, a.protocol, a.batch, a.copy_row);
+	rtb_connection_stream(c, a.times == 1);
+	distance = rtb_distance_create(a.round_trip_ms);
+	rtb_connection_distance(c, distance);
+
+	rtb_connection_begin_pass(c);
+	INSTR_TIME_SET_CURRENT(start);
+	answer = ask != NULL ? rtb_ask_run(ask, 1, a.times) : run_cursor(c, &a);
+	INSTR_TIME_SET_CURRENT(took);
+	traffic = rtb_connection_end_pass(c);
+
+	INSTR_TIME_SUBTRACT(took, start);
+	result = ask_result(fcinfo, c, &a, answer, traffic, INSTR_TIME_GET_DOUBLE(took) * 1e6,
+						rtb_distance_delivered(distance));
+	rtb_connection_distance(c, NULL);
+	if (a.transaction)
+		(void) rtb_connection_query(c, "ROLLBACK", NULL);
+	rtb_connection_close(c);
+	rtb_distance_free(distance);
+	return result;
+}
