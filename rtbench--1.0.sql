@@ -957,11 +957,11 @@ COMMENT ON VIEW rtbench.progress IS
 COMMENT ON COLUMN rtbench.progress.pid IS 'the backend whose statement the run is';
 COMMENT ON COLUMN rtbench.progress.run IS 'the id under which the run will be kept, in its database';
 COMMENT ON COLUMN rtbench.progress.phase IS
-'starting, fixture, pilot, sessions (fresh backends visit the points), rounds (of one backend), cleaning, judging; keeping: the run has been ended early';
+'starting, fixture, pilot, sessions (fresh backends visit the points), rounds (of one backend), cleaning, judging; keeping: the run has been ended early; load: the sessions of a load are at work';
 COMMENT ON COLUMN rtbench.progress.point IS 'the point that is being measured';
 COMMENT ON COLUMN rtbench.progress.session IS 'the session that runs, from 1, the pilot''s';
 COMMENT ON COLUMN rtbench.progress.sessions_planned IS 'sessions in all, as it looks now: fewer if intervals are narrow enough before; NULL until known';
-COMMENT ON COLUMN rtbench.progress.round IS 'the round that runs, from 1, of this session at this point';
+COMMENT ON COLUMN rtbench.progress.round IS 'the round that runs, from 1, of this session at this point, or of a load''s windows';
 COMMENT ON COLUMN rtbench.progress.passes_done IS 'passes done, untimed ones included';
 COMMENT ON COLUMN rtbench.progress.passes_planned IS
 'passes in all, as it looks now: fewer if intervals are narrow enough before; NULL until known';
