@@ -264,10 +264,10 @@ CREATE FUNCTION rtbench.foreach(driver character, body text[], commit_every text
 COMMENT ON FUNCTION rtbench.foreach(character, text[], text, text) IS
 	'a loop of statements that commits after every so many rows of its driver, the number being a parameter, '':name''';
 
-CREATE FUNCTION rtbench.generated(query text)
+CREATE FUNCTION rtbench.generated(query text, only_if text DEFAULT NULL)
 	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'rtb_generated';
-COMMENT ON FUNCTION rtbench.generated(text) IS
+COMMENT ON FUNCTION rtbench.generated(text, text) IS
 	'a step: each value that the query returns is the text of a statement to send, as with psql''s \gexec';
 
 -- Texts have a form of their own, because literals without a type prefer it;
@@ -1161,6 +1161,163 @@ SELECT 2, 4, rtbench.arm('exception_block', steps => ARRAY[
 			'SELECT g, g + :statements - 1 FROM generate_series(1, greatest(:statements, least(:rows - :rows % :statements, :transactions * :statements)), :statements) g',
 			'CALL in_blocks($1, $2)')],
 	ending => 'autocommit', description => 'a procedure called for each transaction: plpgsql with an EXCEPTION block around each statement');
+
+--
+-- procedure_vs_statements: the same INSERTs sent one by one, or asked for by one
+-- call with an array for each transaction
+--
+INSERT INTO rtbench.scenario_definitions (id, builtin, name, swept, points, parameters, description, check_query, setup)
+VALUES (3, true, 'procedure_vs_statements', 'statements', '{1,2,5,10,20,50,100}',
+	'{"rows": 10000, "columns": 3, "key": "identity", "unique": "no", "constraints": "no", "sent": "prepared", "cast": "explicit"}',
+	'Is a procedure faster than its statements sent one by one? Swept: statements (one row each) in a transaction, or by swept => ''columns'' the payload columns, 0 to 9. '
+	'A pass is a batch of the given rows. key is identity, client_uuid (made by the client) or server_uuid (made by a default, left out of the check). '
+	'unique: an index on the payload; constraints: CHECK and NOT NULL on it. sent is how calls are sent: prepared once a batch, or as text with the array as a literal; '
+	'cast: with an explicit cast of the array or an implicit one. By transport worker there is no socket: the differences are the floor of those that a client sees.',
+	'SELECT * FROM payload',
+$setup$
+DO $make$
+DECLARE
+	with_key boolean := :'key' = 'client_uuid';
+	list text := (SELECT string_agg(format('c%s', c), ', ' ORDER BY c) FROM generate_series(1, :columns) c);
+	payload text := (SELECT string_agg(format('c%s text%s', c, CASE :'constraints' WHEN 'yes' THEN format(' NOT NULL CHECK (c%s <> '''')', c) ELSE '' END), ', ' ORDER BY c)
+		FROM generate_series(1, :columns) c);
+	fields text := (SELECT string_agg(format('c%s text', c), ', ' ORDER BY c) FROM generate_series(1, :columns) c);
+	made text := (SELECT string_agg(format('format(''%s of %%s'', n)', c), ', ' ORDER BY c) FROM generate_series(1, :columns) c);
+	taken text := (SELECT string_agg(format('i.c%s', c), ', ' ORDER BY c) FROM generate_series(1, :columns) c);
+	statement text;
+	loop_text text;
+	cast_text text := CASE :'cast' WHEN 'explicit' THEN '::item[]' ELSE '' END;
+BEGIN
+	IF :'unique' NOT IN ('yes', 'no') OR :'constraints' NOT IN ('yes', 'no') THEN
+		RAISE EXCEPTION 'parameters "unique" and "constraints" are "yes" or "no"' USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	EXECUTE format('CREATE TABLE items (k %s%s)', CASE :'key'
+			WHEN 'identity' THEN 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY'
+			WHEN 'client_uuid' THEN 'uuid PRIMARY KEY'
+			ELSE 'uuid DEFAULT gen_random_uuid() PRIMARY KEY' END, ', ' || payload);
+	IF :'unique' = 'yes' AND :columns > 0 THEN
+		EXECUTE format('CREATE UNIQUE INDEX ON items (%s)', list);
+	END IF;
+	-- what must be the same after every arm
+	EXECUTE format('CREATE VIEW payload AS SELECT true AS row_is_there%s%s FROM items',
+		CASE :'key' WHEN 'server_uuid' THEN '' ELSE ', k' END, ', ' || list);
+	-- what the client has: rows, and the same rows in arrays, one for each transaction
+	EXECUTE format('CREATE TYPE item AS (%s%sn int)', fields || ', ', CASE WHEN with_key THEN 'k uuid, ' END);
+	CREATE TABLE lines OF item;
+	EXECUTE format('INSERT INTO lines SELECT %s%sn FROM generate_series(1, $1) n',
+		made || ', ', CASE WHEN with_key THEN 'md5(n::text)::uuid, ' END)
+		USING greatest(:statements, :rows - :rows % :statements);
+	statement := CASE WHEN with_key OR :columns > 0
+		THEN format('INSERT INTO items (%s) VALUES (%s)', concat_ws(', ', list, CASE WHEN with_key THEN 'k' END), concat_ws(', ', taken, CASE WHEN with_key THEN 'i.k' END))
+		ELSE 'INSERT INTO items DEFAULT VALUES' END;
+	loop_text := format('BEGIN FOREACH i IN ARRAY batch LOOP %s; END LOOP; END', statement);
+	EXECUTE format('CREATE PROCEDURE insert_items(batch item[]) LANGUAGE plpgsql AS %L', 'DECLARE i item; ' || loop_text);
+	EXECUTE format('CREATE FUNCTION insert_all(batch item[]) RETURNS void LANGUAGE plpgsql AS %L', 'DECLARE i item; ' || loop_text);
+	CREATE TABLE calls (call int PRIMARY KEY, batch item[] NOT NULL, call_text text, select_text text, do_text text NOT NULL);
+	-- neither compressed nor looked at by ANALYZE: only read whole
+	ALTER TABLE calls ALTER batch SET STORAGE EXTERNAL, ALTER call_text SET STORAGE EXTERNAL, ALTER select_text SET STORAGE EXTERNAL, ALTER do_text SET STORAGE EXTERNAL,
+		ALTER batch SET STATISTICS 0, ALTER call_text SET STATISTICS 0, ALTER select_text SET STATISTICS 0, ALTER do_text SET STATISTICS 0;
+	INSERT INTO calls
+		SELECT call, batch, CASE :'sent' WHEN 'text' THEN format('CALL insert_items(%L%s)', batch, cast_text) END,
+			   CASE :'sent' WHEN 'text' THEN format('SELECT insert_all(%L%s)', batch, cast_text) END,
+			   format('DO %L', format('DECLARE batch item[] := %L%s; i item; %s', batch, cast_text, loop_text))
+		FROM (SELECT (l.n - 1) / :statements, array_agg(l::item ORDER BY l.n) FROM lines l GROUP BY 1) b (call, batch) ORDER BY call;
+END $make$;
+$setup$);
+
+INSERT INTO rtbench.arm_definitions (scenario, "position", document)
+SELECT 3, 1, rtbench.arm('sql', steps => ARRAY[
+		rtbench.foreach('SELECT * FROM lines ORDER BY n',
+			ARRAY(SELECT rtbench.step(
+					CASE WHEN columns = 0 AND NOT with_key THEN 'INSERT INTO items DEFAULT VALUES'
+						ELSE (SELECT format('INSERT INTO items (%s) VALUES (%s)', string_agg(CASE WHEN c > columns THEN 'k' ELSE format('c%s', c) END, ', ' ORDER BY c), string_agg(format('$%s', c), ', ' ORDER BY c))
+							FROM generate_series(1, columns + with_key::int) c) END,
+					only_if => format('{"columns": %s, "key": %s}', columns, CASE WHEN with_key THEN '"client_uuid"' ELSE '["identity", "server_uuid"]' END))
+				FROM generate_series(0, 9) AS columns, (VALUES (true), (false)) AS k (with_key) ORDER BY columns, with_key),
+			commit_every => ':statements')],
+	ending => 'commit', description => 'each INSERT prepared and sent by itself, BEGIN and COMMIT around each transaction');
+
+INSERT INTO rtbench.arm_definitions (scenario, "position", document)
+SELECT 3, a."position", rtbench.arm(a.name, steps => ARRAY[
+		rtbench.foreach('SELECT batch FROM calls ORDER BY call', ARRAY[
+				rtbench.step(a.call || '($1::item[])', only_if => '{"cast": "explicit"}'),
+				rtbench.step(a.call || '($1)', only_if => '{"cast": "implicit"}')],
+			commit_every => NULL::bigint, only_if => '{"sent": "prepared"}'),
+		rtbench.generated(format('SELECT %I FROM calls ORDER BY call', a.texts), only_if => '{"sent": "text"}')],
+	ending => 'autocommit', description => a.description)
+FROM (VALUES
+	(2, 'proc', 'CALL insert_items', 'call_text', 'a CALL for each transaction, with an array of its rows; the procedure runs the same INSERT for each'),
+	(4, 'function', 'SELECT insert_all', 'select_text', 'the same in a function, by SELECT'))
+	AS a ("position", name, call, texts, description);
+
+INSERT INTO rtbench.arm_definitions (scenario, "position", document)
+SELECT 3, 3, rtbench.arm('do_block', steps => ARRAY[rtbench.generated('SELECT do_text FROM calls ORDER BY call')],
+	ending => 'autocommit', description => 'the same in a DO block for each transaction, the array a literal in its text, compiled and planned anew each time');
+
+--
+-- What the scenarios above are asked for, as tables
+--
+CREATE FUNCTION rtbench.statement_rollback_table(run bigint DEFAULT NULL)
+RETURNS TABLE (
+	statements bigint,
+	arm text,
+	tps_without numeric,
+	tps_with numeric,
+	tps_stddev numeric,
+	decrease_percent numeric,
+	decrease_low numeric,
+	decrease_high numeric,
+	verdict text,
+	commit_percent numeric,
+	xids_per_transaction numeric,
+	overflowed boolean,
+	hot_percent numeric
+)
+LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 36
+BEGIN ATOMIC
+	WITH r AS (SELECT * FROM rtbench.result(statement_rollback_table.run))
+	SELECT w.point, w.arm, b.tps, w.tps, w.tps_stddev, w.decrease_percent, w.decrease_low, w.decrease_high, w.verdict,
+		   round(100 * w.commit_ms / nullif(w.median_ms, 0), 1), trim_scale(round(w.xids::numeric / nullif(w.transactions, 0), 2)),
+		   w.subxact_overflowed, w.hot_percent
+	FROM r w LEFT JOIN r b ON b.arm = (SELECT runs.baseline FROM rtbench.runs WHERE runs.run = w.run) AND b.point IS NOT DISTINCT FROM w.point
+	WHERE w.arm <> (SELECT runs.baseline FROM rtbench.runs WHERE runs.run = w.run)
+	ORDER BY w.point, (SELECT array_position(runs.arms, w.arm) FROM rtbench.runs WHERE runs.run = w.run);
+END;
+COMMENT ON FUNCTION rtbench.statement_rollback_table(bigint) IS
+'A run of arms that commit beside its baseline, one row for each point and other arm: transactions a second without (the baseline) and with, the decrease with its interval, the share of commits in the time, ids and overflow of subtransactions, share of HOT updates. Without an id, of your own last run.';
+
+CREATE FUNCTION rtbench.procedure_vs_statements_table(run bigint DEFAULT NULL)
+RETURNS TABLE (
+	point bigint,
+	arm text,
+	round_trips bigint,
+	mean_s numeric,
+	stddev_s numeric,
+	median_s numeric,
+	speedup numeric,
+	speedup_low numeric,
+	speedup_high numeric,
+	verdict text,
+	us_per_statement numeric,
+	first_us numeric,
+	second_us numeric,
+	third_us numeric,
+	later_us numeric,
+	prepare_us numeric,
+	catalog_reads bigint
+)
+LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 30
+BEGIN ATOMIC
+	SELECT r.point, r.arm, r.round_trips, trim_scale(r.mean_ms / 1000), trim_scale(r.stddev_ms / 1000), trim_scale(r.median_ms / 1000),
+		   r.speedup, r.speedup_low, r.speedup_high, r.verdict, r.us_per_statement,
+		   s.first_us, s.second_us, s.third_us, s.later_us, s.prepare_us, r.catalog_reads
+	FROM rtbench.result(procedure_vs_statements_table.run) r
+		LEFT JOIN (SELECT DISTINCT ON (t.point, t.arm) t.* FROM rtbench.step_result(procedure_vs_statements_table.run) t ORDER BY t.point, t.arm, t.step DESC) s
+			ON s.arm = r.arm AND s.point IS NOT DISTINCT FROM r.point
+	ORDER BY r.point, (SELECT array_position(runs.arms, r.arm) FROM rtbench.runs WHERE runs.run = r.run);
+END;
+COMMENT ON FUNCTION rtbench.procedure_vs_statements_table(bigint) IS
+'A run in seconds for each batch, with the speedup over its baseline, and the first three executions of the last step beside later ones (the whole call of a procedure, one statement of sql), what parsing and analysing took of an execution, and index scans of system catalogs in a batch. Without an id, of your own last run.';
 
 --
 -- Privileges

@@ -29,6 +29,9 @@ rtb_pilot_note_counts(RtbSession *s, int arm, const RtbCounts *c)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm, "commits with synchronous_commit = %s, fsync = %s",
 						 GetConfigOption("synchronous_commit", false, false),
 						 GetConfigOption("fsync", false, false));
+	if (commits && s->transport == &rtb_spi_worker_transport)
+		rtb_session_find(s, RTB_FOUND_NOTE, arm,
+						 "no socket: round trips cost nothing here, so that this is the floor of a difference from arms with more or fewer of them");
 	if (c->parallel)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm,
 						 "CPU time is not known: parallel workers may have taken part");
