@@ -105,6 +105,7 @@ try_visit(Way *way, double *us, MemoryContext told)
 {
 	MemoryContext cxt = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
+	int			level = GetCurrentTransactionNestLevel();
 
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(cxt);
@@ -124,7 +125,9 @@ try_visit(Way *way, double *us, MemoryContext told)
 		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
 			PG_RE_THROW();
 		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
+		/* the visit may have been in one of its own */
+		while (GetCurrentTransactionNestLevel() > level)
+			RollbackAndReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(cxt);
 		CurrentResourceOwner = owner;
 		way->why_not = error->detail != NULL ?
