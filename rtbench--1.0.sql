@@ -957,11 +957,11 @@ COMMENT ON VIEW rtbench.progress IS
 COMMENT ON COLUMN rtbench.progress.pid IS 'the backend whose statement the run is';
 COMMENT ON COLUMN rtbench.progress.run IS 'the id under which the run will be kept, in its database';
 COMMENT ON COLUMN rtbench.progress.phase IS
-'starting, fixture, pilot, sessions (fresh backends visit the points), rounds (of one backend), cleaning, judging; keeping: the run has been ended early';
+'starting, fixture, pilot, sessions (fresh backends visit the points), rounds (of one backend), cleaning, judging; keeping: the run has been ended early; load: the sessions of a load are at work';
 COMMENT ON COLUMN rtbench.progress.point IS 'the point that is being measured';
 COMMENT ON COLUMN rtbench.progress.session IS 'the session that runs, from 1, the pilot''s';
 COMMENT ON COLUMN rtbench.progress.sessions_planned IS 'sessions in all, as it looks now: fewer if intervals are narrow enough before; NULL until known';
-COMMENT ON COLUMN rtbench.progress.round IS 'the round that runs, from 1, of this session at this point';
+COMMENT ON COLUMN rtbench.progress.round IS 'the round that runs, from 1, of this session at this point, or of a load''s windows';
 COMMENT ON COLUMN rtbench.progress.passes_done IS 'passes done, untimed ones included';
 COMMENT ON COLUMN rtbench.progress.passes_planned IS
 'passes in all, as it looks now: fewer if intervals are narrow enough before; NULL until known';
@@ -1014,6 +1014,105 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'rtb_price_list' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 75;
 COMMENT ON FUNCTION rtbench.price_list(text[], text[], text[], interval) IS
 'what an empty statement and a SELECT, INSERT, UPDATE and DELETE of one row by key cost by each transport and protocol, measured now on a scratch table that is rolled back; low and high: at 99 %, of sessions. A transport that cannot be used is one row with the reason in notes.';
+
+CREATE FUNCTION rtbench.my_round_trip()
+RETURNS float8
+AS 'MODULE_PATHNAME', 'rtb_my_round_trip' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION rtbench.my_round_trip() IS
+'milliseconds of a round trip between this backend and its client, the smallest that the kernel has seen lately on this connection; NULL on a unix socket';
+
+CREATE FUNCTION rtbench.refuse(message text, hint text)
+RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE AS $$
+BEGIN
+	RAISE EXCEPTION '%', message USING HINT = hint, ERRCODE = 'invalid_parameter_value';
+END
+$$;
+COMMENT ON FUNCTION rtbench.refuse(text, text) IS 'an error, for functions in SQL';
+
+CREATE FUNCTION rtbench.rows_of(relation text)
+RETURNS SETOF jsonb
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp AS $$
+	-- query_to_xml() is the one function that runs a text; base64 carries what XML cannot
+	SELECT jsonb_array_elements(convert_from(decode(
+		substring(query_to_xml(format(
+			'SELECT encode(convert_to(coalesce(jsonb_agg(to_jsonb(r)), ''[]'')::text, ''UTF8''), ''base64'') AS j FROM %s AS r',
+			relation), true, false, '')::text FROM '<j>(.*)</j>'),
+		'base64'), 'UTF8')::jsonb)
+$$;
+COMMENT ON FUNCTION rtbench.rows_of(text) IS 'the rows of a relation, named as SQL would name it, as objects';
+
+CREATE FUNCTION rtbench.statement_prices(
+	round_trip_ms float8 DEFAULT NULL,
+	since regclass DEFAULT NULL,
+	source regclass DEFAULT NULL,
+	top int DEFAULT 20)
+RETURNS TABLE (query text, calls bigint, rows_per_call float8, total_exec_time float8, asking_ms float8,
+	asking_percent float8, suspicion text, kind text, stats_reset timestamptz, "window" interval)
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp AS $$
+	WITH extension AS (
+		SELECT format('%I.pg_stat_statements', n.nspname) AS entries,
+			format('%I.pg_stat_statements_info', n.nspname) AS info
+		FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+		WHERE e.extname = 'pg_stat_statements'
+	), given AS (
+		SELECT CASE
+				WHEN round_trip_ms < 0 OR round_trip_ms = 'NaN' THEN
+					rtbench.refuse('round_trip_ms must be 0 or more', 'It is in milliseconds.')::float8
+				ELSE coalesce(round_trip_ms, rtbench.my_round_trip(),
+					rtbench.refuse('how long a round trip takes cannot be known on this connection',
+						'Give round_trip_ms, in milliseconds: what ping says from where the clients are. It is known only to who is connected by TCP.')::float8)
+			END AS ms,
+			coalesce(source::text, (SELECT entries FROM extension),
+				rtbench.refuse('extension "pg_stat_statements" is not installed in this database',
+					'Add pg_stat_statements to shared_preload_libraries, restart the server and run CREATE EXTENSION pg_stat_statements; or give a copy of its view: source => ''...''.')) AS entries
+	), latest AS (
+		SELECT r->>'userid' AS userid, r->>'dbid' AS dbid, r->>'queryid' AS queryid, r->>'query' AS query,
+			(r->>'calls')::bigint AS calls, (r->>'rows')::bigint AS rows,
+			coalesce(r->>'total_exec_time', r->>'total_time')::float8 AS ms
+		FROM given, rtbench.rows_of(given.entries) r
+		-- what ran inside another statement never crossed the wire
+		WHERE (r->>'toplevel')::boolean IS NOT FALSE
+			AND (source IS NOT NULL OR (r->>'dbid')::oid = (SELECT oid FROM pg_database WHERE datname = current_database()))
+	), earlier AS (
+		SELECT r->>'userid' AS userid, r->>'dbid' AS dbid, r->>'queryid' AS queryid,
+			sum((r->>'calls')::bigint) AS calls, sum((r->>'rows')::bigint) AS rows,
+			sum(coalesce(r->>'total_exec_time', r->>'total_time')::float8) AS ms
+		FROM rtbench.rows_of(since::text) r
+		WHERE (r->>'toplevel')::boolean IS NOT FALSE
+		GROUP BY 1, 2, 3
+	), counted AS (
+		-- one row for what several roles have run; what has been reset since counts from zero
+		SELECT l.query, sum(l.calls - coalesce(e.calls, 0))::bigint AS calls,
+			sum(l.rows - coalesce(e.rows, 0))::bigint AS rows, sum(l.ms - coalesce(e.ms, 0)) AS ms
+		FROM latest l LEFT JOIN earlier e
+			ON e.queryid = l.queryid AND e.userid = l.userid AND e.dbid = l.dbid AND e.calls <= l.calls
+		GROUP BY l.queryid, l.query
+		HAVING sum(l.calls - coalesce(e.calls, 0)) > 0
+	), ranked AS (
+		SELECT c.query, c.calls, c.rows, c.ms, c.calls * g.ms AS asking,
+			row_number() OVER (ORDER BY c.ms + c.calls * g.ms DESC, c.query) AS place
+		FROM counted c, given g
+	), answer AS (
+		SELECT r.place, r.query, r.calls, r.rows, r.ms, r.asking,
+			CASE WHEN r.calls >= 1000 AND r.rows > 0 AND r.rows <= r.calls THEN 'one row per call, many calls' END AS suspicion
+		FROM ranked r WHERE r.place <= top
+		UNION ALL
+		SELECT NULL, '[total]', sum(r.calls)::bigint, sum(r.rows)::bigint, sum(r.ms), sum(r.asking), NULL
+		FROM ranked r
+	)
+	SELECT a.query, a.calls, a.rows::float8 / a.calls, a.ms, a.asking, 100 * a.asking / nullif(a.asking + a.ms, 0),
+		a.suspicion, 'computed', i.reset, now() - i.reset
+	FROM answer a LEFT JOIN (
+		SELECT (rtbench.rows_of(x.info)->>'stats_reset')::timestamptz AS reset
+		FROM extension x
+		WHERE source IS NULL AND since IS NULL AND to_regclass(x.info) IS NOT NULL) i ON true
+	ORDER BY a.place
+$$;
+COMMENT ON FUNCTION rtbench.statement_prices(float8, regclass, regclass, int) IS
+'computed from pg_stat_statements: what asking for the database''s statements costs, calls times a round trip, beside the executor''s time. since: a copy of its view made earlier, whose counts are subtracted; source: a copy to read instead; top: rows beside [total], which is of all statements.';
 
 --
 -- Built-in scenarios

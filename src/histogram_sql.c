@@ -17,6 +17,7 @@
 PG_FUNCTION_INFO_V1(rtb_sql_latency_quantiles);
 
 #define NS_PER_MS	1e6
+#define MOST_MS		9e12
 
 /* an argument's values: none of them null */
 static const double *
@@ -46,7 +47,7 @@ rtb_sql_latency_quantiles(PG_FUNCTION_ARGS)
 	for (int i = 0; i < n; i++)
 	{
 		/* as whole nanoseconds they must fit */
-		if (!(values[i] >= 0 && values[i] < PG_INT64_MAX / NS_PER_MS))
+		if (!(values[i] >= 0 && values[i] < MOST_MS))
 			ereport(ERROR,
 					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 					 errmsg("latency %g is out of range", values[i]),

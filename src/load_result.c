@@ -356,7 +356,11 @@ add_figures(ResultRow *row, const Cell *cell, const char *variant, const char *a
 	add_number(row, rtb_histogram_quantile(h, 0.95) / 1e6, DIGITS);
 	add_number(row, rtb_histogram_quantile(h, 0.99) / 1e6, DIGITS);
 	add_number(row, h->n > 0 ? h->max / 1e6 : NAN, DIGITS);
-	add_number(row, cell->group->rate > 0 ? cell->group->rate : NAN, 6);
+	/* as it was given */
+	add(row, cell->group->rate > 0
+		? DirectFunctionCall3(numeric_in, CStringGetDatum(psprintf("%.6g", cell->group->rate)),
+							  ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1))
+		: (Datum) 0, cell->group->rate <= 0);
 	add_number(row, cell->lag_ms, 3);
 	add_number(row, cell->lag_max_ms, 3);
 	add_counts_object(row, cell->errors, false);

@@ -160,7 +160,7 @@ static void
 append_check_query(StringInfo buf, const RtbCheck *check, const RtbRelation *rel, List *unstable,
 				   bool several, StringInfo names)
 {
-	const char *name = rel->scratch || rel->temporary ? quote_identifier(rel->label) : rel->name;
+	const char *name = rel->scratch || rel->temporary ? rel->label : rel->name;
 	StringInfoData columns;
 	const RtbCheckPart *part = rtb_check_part(check, rel->label);
 

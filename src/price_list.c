@@ -105,6 +105,7 @@ try_visit(Way *way, double *us, MemoryContext told)
 {
 	MemoryContext cxt = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
+	int			level = GetCurrentTransactionNestLevel();
 
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(cxt);
@@ -124,7 +125,9 @@ try_visit(Way *way, double *us, MemoryContext told)
 		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
 			PG_RE_THROW();
 		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
+		/* the visit may have been in one of its own */
+		while (GetCurrentTransactionNestLevel() > level)
+			RollbackAndReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(cxt);
 		CurrentResourceOwner = owner;
 		way->why_not = error->detail != NULL ?
@@ -315,7 +318,12 @@ read_time(FunctionCallInfo fcinfo)
 {
 	Interval   *time = PG_ARGISNULL(3) ? NULL : PG_GETARG_INTERVAL_P(3);
 
-	if (time == NULL || time->month != 0 || time->day != 0 || time->time <= 0 ||
+	if (time == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"max_time\" must not be null"),
+				 errhint("Leave it out for the default.")));
+	if (time->month != 0 || time->day != 0 || time->time <= 0 ||
 		time->time > USECS_PER_HOUR)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
