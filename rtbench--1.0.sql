@@ -264,10 +264,10 @@ CREATE FUNCTION rtbench.foreach(driver character, body text[], commit_every text
 COMMENT ON FUNCTION rtbench.foreach(character, text[], text, text) IS
 	'a loop of statements that commits after every so many rows of its driver, the number being a parameter, '':name''';
 
-CREATE FUNCTION rtbench.generated(query text)
+CREATE FUNCTION rtbench.generated(query text, only_if text DEFAULT NULL)
 	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'rtb_generated';
-COMMENT ON FUNCTION rtbench.generated(text) IS
+COMMENT ON FUNCTION rtbench.generated(text, text) IS
 	'a step: each value that the query returns is the text of a statement to send, as with psql''s \gexec';
 
 -- Texts have a form of their own, because literals without a type prefer it;
@@ -784,11 +784,12 @@ CREATE FUNCTION rtbench.sweep(
 	server text DEFAULT NULL,
 	protocol text DEFAULT 'prepared',
 	batch int DEFAULT 100,
-	fetch_size int DEFAULT NULL)
+	fetch_size int DEFAULT NULL,
+	round_trip_ms float8[] DEFAULT NULL)
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_sweep' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.sweep(text, bigint[], jsonb, text[], text, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[]) IS
 'run a scenario at every point, all its arms in turn, and say which ways are faster and whether they do the same';
 
 CREATE FUNCTION rtbench.compare(
@@ -815,11 +816,12 @@ CREATE FUNCTION rtbench.compare(
 	server text DEFAULT NULL,
 	protocol text DEFAULT 'prepared',
 	batch int DEFAULT 100,
-	fetch_size int DEFAULT NULL)
+	fetch_size int DEFAULT NULL,
+	round_trip_ms float8[] DEFAULT NULL)
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_compare' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.compare(jsonb[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[]) IS
 'compare ad hoc arms on the caller''s own committed tables, or on a fixture that setup builds';
 
 CREATE PROCEDURE rtbench.run_sweep(
@@ -846,10 +848,11 @@ CREATE PROCEDURE rtbench.run_sweep(
 	server text DEFAULT NULL,
 	protocol text DEFAULT 'prepared',
 	batch int DEFAULT 100,
-	fetch_size int DEFAULT NULL)
+	fetch_size int DEFAULT NULL,
+	round_trip_ms float8[] DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'rtb_run_sweep' LANGUAGE C;
 COMMENT ON PROCEDURE rtbench.run_sweep(text, bigint[], jsonb, text[], text, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[]) IS
 'sweep() by CALL, which arms that commit need: it commits first and then waits without a snapshot; the verdicts are in rtbench.last and rtbench.result() afterwards';
 
 CREATE PROCEDURE rtbench.run_compare(
@@ -876,10 +879,11 @@ CREATE PROCEDURE rtbench.run_compare(
 	server text DEFAULT NULL,
 	protocol text DEFAULT 'prepared',
 	batch int DEFAULT 100,
-	fetch_size int DEFAULT NULL)
+	fetch_size int DEFAULT NULL,
+	round_trip_ms float8[] DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'rtb_run_compare' LANGUAGE C;
 COMMENT ON PROCEDURE rtbench.run_compare(jsonb[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[]) IS
 'compare() by CALL, which arms that commit need: it commits first and then waits without a snapshot; the verdicts are in rtbench.last and rtbench.result() afterwards';
 
 
@@ -907,11 +911,12 @@ CREATE FUNCTION rtbench.compare(
 	server text DEFAULT NULL,
 	protocol text DEFAULT 'prepared',
 	batch int DEFAULT 100,
-	fetch_size int DEFAULT NULL)
+	fetch_size int DEFAULT NULL,
+	round_trip_ms float8[] DEFAULT NULL)
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_compare_text' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.compare(text[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[]) IS
 'refuses plain texts with a hint: arms are documents made by rtbench.arm()';
 
 --
@@ -999,6 +1004,120 @@ CREATE FUNCTION rtbench.ask(
 AS 'MODULE_PATHNAME', 'rtb_ask' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.ask(text, text, text, text, int, int, int, text, float8, boolean) IS
 'sends a statement over a connection of its own, so many times, and tells what was sent, received and waited for; microseconds are those of one execution. :n in the statement is its number. In a transaction that is rolled back, or, with transaction => false, each committed.';
+
+--
+-- Prices (price_list.c)
+--
+CREATE FUNCTION rtbench.price_list(
+	servers text[] DEFAULT NULL,
+	transports text[] DEFAULT '{caller,worker,unix,tcp,tls}',
+	placements text[] DEFAULT '{free}',
+	max_time interval DEFAULT '2 s',
+	OUT transport text, OUT protocol text, OUT placement text, OUT statement text,
+	OUT microseconds float8, OUT low float8, OUT high float8, OUT kind text, OUT notes text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'rtb_price_list' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 75;
+COMMENT ON FUNCTION rtbench.price_list(text[], text[], text[], interval) IS
+'what an empty statement and a SELECT, INSERT, UPDATE and DELETE of one row by key cost by each transport and protocol, measured now on a scratch table that is rolled back; low and high: at 99 %, of sessions. A transport that cannot be used is one row with the reason in notes.';
+
+CREATE FUNCTION rtbench.my_round_trip()
+RETURNS float8
+AS 'MODULE_PATHNAME', 'rtb_my_round_trip' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION rtbench.my_round_trip() IS
+'milliseconds of a round trip between this backend and its client, the smallest that the kernel has seen lately on this connection; NULL on a unix socket';
+
+CREATE FUNCTION rtbench.refuse(message text, hint text)
+RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE AS $$
+BEGIN
+	RAISE EXCEPTION '%', message USING HINT = hint, ERRCODE = 'invalid_parameter_value';
+END
+$$;
+COMMENT ON FUNCTION rtbench.refuse(text, text) IS 'an error, for functions in SQL';
+
+CREATE FUNCTION rtbench.rows_of(relation text)
+RETURNS SETOF jsonb
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp AS $$
+	-- query_to_xml() is the one function that runs a text; base64 carries what XML cannot
+	SELECT jsonb_array_elements(convert_from(decode(
+		substring(query_to_xml(format(
+			'SELECT encode(convert_to(coalesce(jsonb_agg(to_jsonb(r)), ''[]'')::text, ''UTF8''), ''base64'') AS j FROM %s AS r',
+			relation), true, false, '')::text FROM '<j>(.*)</j>'),
+		'base64'), 'UTF8')::jsonb)
+$$;
+COMMENT ON FUNCTION rtbench.rows_of(text) IS 'the rows of a relation, named as SQL would name it, as objects';
+
+CREATE FUNCTION rtbench.statement_prices(
+	round_trip_ms float8 DEFAULT NULL,
+	since regclass DEFAULT NULL,
+	source regclass DEFAULT NULL,
+	top int DEFAULT 20)
+RETURNS TABLE (query text, calls bigint, rows_per_call float8, total_exec_time float8, asking_ms float8,
+	asking_percent float8, suspicion text, kind text, stats_reset timestamptz, "window" interval)
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp AS $$
+	WITH extension AS (
+		SELECT format('%I.pg_stat_statements', n.nspname) AS entries,
+			format('%I.pg_stat_statements_info', n.nspname) AS info
+		FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+		WHERE e.extname = 'pg_stat_statements'
+	), given AS (
+		SELECT CASE
+				WHEN round_trip_ms < 0 OR round_trip_ms = 'NaN' THEN
+					rtbench.refuse('round_trip_ms must be 0 or more', 'It is in milliseconds.')::float8
+				ELSE coalesce(round_trip_ms, rtbench.my_round_trip(),
+					rtbench.refuse('how long a round trip takes cannot be known on this connection',
+						'Give round_trip_ms, in milliseconds: what ping says from where the clients are. It is known only to who is connected by TCP.')::float8)
+			END AS ms,
+			coalesce(source::text, (SELECT entries FROM extension),
+				rtbench.refuse('extension "pg_stat_statements" is not installed in this database',
+					'Add pg_stat_statements to shared_preload_libraries, restart the server and run CREATE EXTENSION pg_stat_statements; or give a copy of its view: source => ''...''.')) AS entries
+	), latest AS (
+		SELECT r->>'userid' AS userid, r->>'dbid' AS dbid, r->>'queryid' AS queryid, r->>'query' AS query,
+			(r->>'calls')::bigint AS calls, (r->>'rows')::bigint AS rows,
+			coalesce(r->>'total_exec_time', r->>'total_time')::float8 AS ms
+		FROM given, rtbench.rows_of(given.entries) r
+		-- what ran inside another statement never crossed the wire
+		WHERE (r->>'toplevel')::boolean IS NOT FALSE
+			AND (source IS NOT NULL OR (r->>'dbid')::oid = (SELECT oid FROM pg_database WHERE datname = current_database()))
+	), earlier AS (
+		SELECT r->>'userid' AS userid, r->>'dbid' AS dbid, r->>'queryid' AS queryid,
+			sum((r->>'calls')::bigint) AS calls, sum((r->>'rows')::bigint) AS rows,
+			sum(coalesce(r->>'total_exec_time', r->>'total_time')::float8) AS ms
+		FROM rtbench.rows_of(since::text) r
+		WHERE (r->>'toplevel')::boolean IS NOT FALSE
+		GROUP BY 1, 2, 3
+	), counted AS (
+		-- one row for what several roles have run; what has been reset since counts from zero
+		SELECT l.query, sum(l.calls - coalesce(e.calls, 0))::bigint AS calls,
+			sum(l.rows - coalesce(e.rows, 0))::bigint AS rows, sum(l.ms - coalesce(e.ms, 0)) AS ms
+		FROM latest l LEFT JOIN earlier e
+			ON e.queryid = l.queryid AND e.userid = l.userid AND e.dbid = l.dbid AND e.calls <= l.calls
+		GROUP BY l.queryid, l.query
+		HAVING sum(l.calls - coalesce(e.calls, 0)) > 0
+	), ranked AS (
+		SELECT c.query, c.calls, c.rows, c.ms, c.calls * g.ms AS asking,
+			row_number() OVER (ORDER BY c.ms + c.calls * g.ms DESC, c.query) AS place
+		FROM counted c, given g
+	), answer AS (
+		SELECT r.place, r.query, r.calls, r.rows, r.ms, r.asking,
+			CASE WHEN r.calls >= 1000 AND r.rows > 0 AND r.rows <= r.calls THEN 'one row per call, many calls' END AS suspicion
+		FROM ranked r WHERE r.place <= top
+		UNION ALL
+		SELECT NULL, '[total]', sum(r.calls)::bigint, sum(r.rows)::bigint, sum(r.ms), sum(r.asking), NULL
+		FROM ranked r
+	)
+	SELECT a.query, a.calls, a.rows::float8 / a.calls, a.ms, a.asking, 100 * a.asking / nullif(a.asking + a.ms, 0),
+		a.suspicion, 'computed', i.reset, now() - i.reset
+	FROM answer a LEFT JOIN (
+		SELECT (rtbench.rows_of(x.info)->>'stats_reset')::timestamptz AS reset
+		FROM extension x
+		WHERE source IS NULL AND since IS NULL AND to_regclass(x.info) IS NOT NULL) i ON true
+	ORDER BY a.place
+$$;
+COMMENT ON FUNCTION rtbench.statement_prices(float8, regclass, regclass, int) IS
+'computed from pg_stat_statements: what asking for the database''s statements costs, calls times a round trip, beside the executor''s time. since: a copy of its view made earlier, whose counts are subtracted; source: a copy to read instead; top: rows beside [total], which is of all statements.';
 
 --
 -- Built-in scenarios
@@ -1146,6 +1265,163 @@ SELECT 2, 4, rtbench.arm('exception_block', steps => ARRAY[
 			'SELECT g, g + :statements - 1 FROM generate_series(1, greatest(:statements, least(:rows - :rows % :statements, :transactions * :statements)), :statements) g',
 			'CALL in_blocks($1, $2)')],
 	ending => 'autocommit', description => 'a procedure called for each transaction: plpgsql with an EXCEPTION block around each statement');
+
+--
+-- procedure_vs_statements: the same INSERTs sent one by one, or asked for by one
+-- call with an array for each transaction
+--
+INSERT INTO rtbench.scenario_definitions (id, builtin, name, swept, points, parameters, description, check_query, setup)
+VALUES (3, true, 'procedure_vs_statements', 'statements', '{1,2,5,10,20,50,100}',
+	'{"rows": 10000, "columns": 3, "key": "identity", "unique": "no", "constraints": "no", "sent": "prepared", "cast": "explicit"}',
+	'Is a procedure faster than its statements sent one by one? Swept: statements (one row each) in a transaction, or by swept => ''columns'' the payload columns, 0 to 9. '
+	'A pass is a batch of the given rows. key is identity, client_uuid (made by the client) or server_uuid (made by a default, left out of the check). '
+	'unique: an index on the payload; constraints: CHECK and NOT NULL on it. sent is how calls are sent: prepared once a batch, or as text with the array as a literal; '
+	'cast: with an explicit cast of the array or an implicit one. By transport worker there is no socket: the differences are the floor of those that a client sees.',
+	'SELECT * FROM payload',
+$setup$
+DO $make$
+DECLARE
+	with_key boolean := :'key' = 'client_uuid';
+	list text := (SELECT string_agg(format('c%s', c), ', ' ORDER BY c) FROM generate_series(1, :columns) c);
+	payload text := (SELECT string_agg(format('c%s text%s', c, CASE :'constraints' WHEN 'yes' THEN format(' NOT NULL CHECK (c%s <> '''')', c) ELSE '' END), ', ' ORDER BY c)
+		FROM generate_series(1, :columns) c);
+	fields text := (SELECT string_agg(format('c%s text', c), ', ' ORDER BY c) FROM generate_series(1, :columns) c);
+	made text := (SELECT string_agg(format('format(''%s of %%s'', n)', c), ', ' ORDER BY c) FROM generate_series(1, :columns) c);
+	taken text := (SELECT string_agg(format('i.c%s', c), ', ' ORDER BY c) FROM generate_series(1, :columns) c);
+	statement text;
+	loop_text text;
+	cast_text text := CASE :'cast' WHEN 'explicit' THEN '::item[]' ELSE '' END;
+BEGIN
+	IF :'unique' NOT IN ('yes', 'no') OR :'constraints' NOT IN ('yes', 'no') THEN
+		RAISE EXCEPTION 'parameters "unique" and "constraints" are "yes" or "no"' USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	EXECUTE format('CREATE TABLE items (k %s%s)', CASE :'key'
+			WHEN 'identity' THEN 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY'
+			WHEN 'client_uuid' THEN 'uuid PRIMARY KEY'
+			ELSE 'uuid DEFAULT gen_random_uuid() PRIMARY KEY' END, ', ' || payload);
+	IF :'unique' = 'yes' AND :columns > 0 THEN
+		EXECUTE format('CREATE UNIQUE INDEX ON items (%s)', list);
+	END IF;
+	-- what must be the same after every arm
+	EXECUTE format('CREATE VIEW payload AS SELECT true AS row_is_there%s%s FROM items',
+		CASE :'key' WHEN 'server_uuid' THEN '' ELSE ', k' END, ', ' || list);
+	-- what the client has: rows, and the same rows in arrays, one for each transaction
+	EXECUTE format('CREATE TYPE item AS (%s%sn int)', fields || ', ', CASE WHEN with_key THEN 'k uuid, ' END);
+	CREATE TABLE lines OF item;
+	EXECUTE format('INSERT INTO lines SELECT %s%sn FROM generate_series(1, $1) n',
+		made || ', ', CASE WHEN with_key THEN 'md5(n::text)::uuid, ' END)
+		USING greatest(:statements, :rows - :rows % :statements);
+	statement := CASE WHEN with_key OR :columns > 0
+		THEN format('INSERT INTO items (%s) VALUES (%s)', concat_ws(', ', list, CASE WHEN with_key THEN 'k' END), concat_ws(', ', taken, CASE WHEN with_key THEN 'i.k' END))
+		ELSE 'INSERT INTO items DEFAULT VALUES' END;
+	loop_text := format('BEGIN FOREACH i IN ARRAY batch LOOP %s; END LOOP; END', statement);
+	EXECUTE format('CREATE PROCEDURE insert_items(batch item[]) LANGUAGE plpgsql AS %L', 'DECLARE i item; ' || loop_text);
+	EXECUTE format('CREATE FUNCTION insert_all(batch item[]) RETURNS void LANGUAGE plpgsql AS %L', 'DECLARE i item; ' || loop_text);
+	CREATE TABLE calls (call int PRIMARY KEY, batch item[] NOT NULL, call_text text, select_text text, do_text text NOT NULL);
+	-- neither compressed nor looked at by ANALYZE: only read whole
+	ALTER TABLE calls ALTER batch SET STORAGE EXTERNAL, ALTER call_text SET STORAGE EXTERNAL, ALTER select_text SET STORAGE EXTERNAL, ALTER do_text SET STORAGE EXTERNAL,
+		ALTER batch SET STATISTICS 0, ALTER call_text SET STATISTICS 0, ALTER select_text SET STATISTICS 0, ALTER do_text SET STATISTICS 0;
+	INSERT INTO calls
+		SELECT call, batch, CASE :'sent' WHEN 'text' THEN format('CALL insert_items(%L%s)', batch, cast_text) END,
+			   CASE :'sent' WHEN 'text' THEN format('SELECT insert_all(%L%s)', batch, cast_text) END,
+			   format('DO %L', format('DECLARE batch item[] := %L%s; i item; %s', batch, cast_text, loop_text))
+		FROM (SELECT (l.n - 1) / :statements, array_agg(l::item ORDER BY l.n) FROM lines l GROUP BY 1) b (call, batch) ORDER BY call;
+END $make$;
+$setup$);
+
+INSERT INTO rtbench.arm_definitions (scenario, "position", document)
+SELECT 3, 1, rtbench.arm('sql', steps => ARRAY[
+		rtbench.foreach('SELECT * FROM lines ORDER BY n',
+			ARRAY(SELECT rtbench.step(
+					CASE WHEN columns = 0 AND NOT with_key THEN 'INSERT INTO items DEFAULT VALUES'
+						ELSE (SELECT format('INSERT INTO items (%s) VALUES (%s)', string_agg(CASE WHEN c > columns THEN 'k' ELSE format('c%s', c) END, ', ' ORDER BY c), string_agg(format('$%s', c), ', ' ORDER BY c))
+							FROM generate_series(1, columns + with_key::int) c) END,
+					only_if => format('{"columns": %s, "key": %s}', columns, CASE WHEN with_key THEN '"client_uuid"' ELSE '["identity", "server_uuid"]' END))
+				FROM generate_series(0, 9) AS columns, (VALUES (true), (false)) AS k (with_key) ORDER BY columns, with_key),
+			commit_every => ':statements')],
+	ending => 'commit', description => 'each INSERT prepared and sent by itself, BEGIN and COMMIT around each transaction');
+
+INSERT INTO rtbench.arm_definitions (scenario, "position", document)
+SELECT 3, a."position", rtbench.arm(a.name, steps => ARRAY[
+		rtbench.foreach('SELECT batch FROM calls ORDER BY call', ARRAY[
+				rtbench.step(a.call || '($1::item[])', only_if => '{"cast": "explicit"}'),
+				rtbench.step(a.call || '($1)', only_if => '{"cast": "implicit"}')],
+			commit_every => NULL::bigint, only_if => '{"sent": "prepared"}'),
+		rtbench.generated(format('SELECT %I FROM calls ORDER BY call', a.texts), only_if => '{"sent": "text"}')],
+	ending => 'autocommit', description => a.description)
+FROM (VALUES
+	(2, 'proc', 'CALL insert_items', 'call_text', 'a CALL for each transaction, with an array of its rows; the procedure runs the same INSERT for each'),
+	(4, 'function', 'SELECT insert_all', 'select_text', 'the same in a function, by SELECT'))
+	AS a ("position", name, call, texts, description);
+
+INSERT INTO rtbench.arm_definitions (scenario, "position", document)
+SELECT 3, 3, rtbench.arm('do_block', steps => ARRAY[rtbench.generated('SELECT do_text FROM calls ORDER BY call')],
+	ending => 'autocommit', description => 'the same in a DO block for each transaction, the array a literal in its text, compiled and planned anew each time');
+
+--
+-- What the scenarios above are asked for, as tables
+--
+CREATE FUNCTION rtbench.statement_rollback_table(run bigint DEFAULT NULL)
+RETURNS TABLE (
+	statements bigint,
+	arm text,
+	tps_without numeric,
+	tps_with numeric,
+	tps_stddev numeric,
+	decrease_percent numeric,
+	decrease_low numeric,
+	decrease_high numeric,
+	verdict text,
+	commit_percent numeric,
+	xids_per_transaction numeric,
+	overflowed boolean,
+	hot_percent numeric
+)
+LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 36
+BEGIN ATOMIC
+	WITH r AS (SELECT * FROM rtbench.result(statement_rollback_table.run))
+	SELECT w.point, w.arm, b.tps, w.tps, w.tps_stddev, w.decrease_percent, w.decrease_low, w.decrease_high, w.verdict,
+		   round(100 * w.commit_ms / nullif(w.median_ms, 0), 1), trim_scale(round(w.xids::numeric / nullif(w.transactions, 0), 2)),
+		   w.subxact_overflowed, w.hot_percent
+	FROM r w LEFT JOIN r b ON b.arm = (SELECT runs.baseline FROM rtbench.runs WHERE runs.run = w.run) AND b.point IS NOT DISTINCT FROM w.point
+	WHERE w.arm <> (SELECT runs.baseline FROM rtbench.runs WHERE runs.run = w.run)
+	ORDER BY w.point, (SELECT array_position(runs.arms, w.arm) FROM rtbench.runs WHERE runs.run = w.run);
+END;
+COMMENT ON FUNCTION rtbench.statement_rollback_table(bigint) IS
+'A run of arms that commit beside its baseline, one row for each point and other arm: transactions a second without (the baseline) and with, the decrease with its interval, the share of commits in the time, ids and overflow of subtransactions, share of HOT updates. Without an id, of your own last run.';
+
+CREATE FUNCTION rtbench.procedure_vs_statements_table(run bigint DEFAULT NULL)
+RETURNS TABLE (
+	point bigint,
+	arm text,
+	round_trips bigint,
+	mean_s numeric,
+	stddev_s numeric,
+	median_s numeric,
+	speedup numeric,
+	speedup_low numeric,
+	speedup_high numeric,
+	verdict text,
+	us_per_statement numeric,
+	first_us numeric,
+	second_us numeric,
+	third_us numeric,
+	later_us numeric,
+	prepare_us numeric,
+	catalog_reads bigint
+)
+LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 30
+BEGIN ATOMIC
+	SELECT r.point, r.arm, r.round_trips, trim_scale(r.mean_ms / 1000), trim_scale(r.stddev_ms / 1000), trim_scale(r.median_ms / 1000),
+		   r.speedup, r.speedup_low, r.speedup_high, r.verdict, r.us_per_statement,
+		   s.first_us, s.second_us, s.third_us, s.later_us, s.prepare_us, r.catalog_reads
+	FROM rtbench.result(procedure_vs_statements_table.run) r
+		LEFT JOIN (SELECT DISTINCT ON (t.point, t.arm) t.* FROM rtbench.step_result(procedure_vs_statements_table.run) t ORDER BY t.point, t.arm, t.step DESC) s
+			ON s.arm = r.arm AND s.point IS NOT DISTINCT FROM r.point
+	ORDER BY r.point, (SELECT array_position(runs.arms, r.arm) FROM rtbench.runs WHERE runs.run = r.run);
+END;
+COMMENT ON FUNCTION rtbench.procedure_vs_statements_table(bigint) IS
+'A run in seconds for each batch, with the speedup over its baseline, and the first three executions of the last step beside later ones (the whole call of a procedure, one statement of sql), what parsing and analysing took of an execution, and index scans of system catalogs in a batch. Without an id, of your own last run.';
 
 --
 -- Privileges

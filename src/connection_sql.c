@@ -179,6 +179,8 @@ rtb_ask(PG_FUNCTION_ARGS)
 	result = ask_result(fcinfo, c, &a, answer, traffic, INSTR_TIME_GET_DOUBLE(took) * 1e6,
 						rtb_distance_delivered(distance));
 	rtb_connection_distance(c, NULL);
+	if (ask != NULL)
+		rtb_ask_finish(ask);
 	if (a.transaction)
 		(void) rtb_connection_query(c, "ROLLBACK", NULL);
 	rtb_connection_close(c);

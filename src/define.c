@@ -277,6 +277,7 @@ rtb_generated(PG_FUNCTION_ARGS)
 	initStringInfo(&buf);
 	appendStringInfoString(&buf, "{\"generated\": ");
 	escape_json(&buf, required_text(fcinfo, 0, "a generating query"));
+	append_condition(&buf, fcinfo, 1);
 	appendStringInfoChar(&buf, '}');
 	step = finished(&buf);
 	rtb_step_check(step);

@@ -8,6 +8,7 @@
 
 #include "experiment.h"
 #include "load.h"
+#include "price_list.h"
 #include "session_host.h"
 
 PG_MODULE_MAGIC;
@@ -20,4 +21,5 @@ _PG_init(void)
 	rtb_experiment_init();
 	rtb_host_init();
 	rtb_load_init();
+	rtb_price_list_init();
 }

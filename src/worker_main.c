@@ -232,6 +232,8 @@ rtb_worker_restore_settings(void)
 						PGC_USERSET, PGC_S_SESSION);
 	SetConfigOption("default_transaction_read_only", "off", PGC_USERSET, PGC_S_SESSION);
 	CommitTransactionCommand();
+	/* the caller's application_name is a setting here, not what the process is called */
+	pgstat_report_appname(MyBgworkerEntry->bgw_name);
 }
 
 /*

@@ -327,11 +327,17 @@ rtb_texts_text(List *texts)
 	return buf.data;
 }
 
+/*
+ * Tables of two passes are matched by their labels, so no two of one pass may
+ * have the same: names are quoted, and a temporary table has its schema's
+ * where a fixture may have one of its name.
+ */
 static const char describe_sql[] =
 "SELECT c.oid::bigint, c.relkind::text, n.nspname = $2, c.relpersistence = 't',"
 "       pg_catalog.format('%I.%I', n.nspname, c.relname),"
-"       CASE WHEN n.nspname = $2 OR c.relpersistence = 't' THEN c.relname::text"
-"            ELSE n.nspname || '.' || c.relname END AS label,"
+"       CASE WHEN n.nspname = $2 OR $2 = '' AND c.relpersistence = 't' THEN pg_catalog.quote_ident(c.relname)"
+"            WHEN c.relpersistence = 't' THEN pg_catalog.format('pg_temp.%I', c.relname)"
+"            ELSE pg_catalog.format('%I.%I', n.nspname, c.relname) END AS label,"
 "       (SELECT pg_catalog.string_agg(pg_catalog.quote_ident(a.attname), ', ' ORDER BY a.attnum)"
 "          FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0"
 "           AND NOT a.attisdropped AND a.attname <> ALL ($3::text[])),"

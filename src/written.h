@@ -16,7 +16,7 @@ typedef struct RtbRelation
 	bool		scratch;		/* stands in the scratch schema */
 	bool		temporary;
 	char	   *name;			/* quoted, with its schema */
-	char	   *label;			/* for people and digests: no scratch schema */
+	char	   *label;			/* quoted, for people and digests: no scratch schema */
 	char	   *columns;		/* quoted list of the columns that are digested */
 	char	   *unreadable;		/* why the caller may not read it whole, or NULL */
 	bool		owned;			/* the caller may VACUUM it */

@@ -1,0 +1,367 @@
+/*
+ * price_list.c
+ *	  rtbench.price_list(): what a statement costs by each way to the executor.
+ *
+ * Sessions, one after the other: each visits every way once, over a connection
+ * of its own, beginning with another each time.  A session is the unit that the
+ * intervals rest on, as a connection keeps its processes' cores, which decide
+ * more than the protocol.
+ *
+ * Memory: the function's own context; what a visit takes is in a context that
+ * is reset after it.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+#include "utils/timestamp.h"
+
+#include "connection_ask.h"
+#include "placement.h"
+#include "price_list.h"
+#include "probe.h"
+#include "stats.h"
+
+PG_FUNCTION_INFO_V1(rtb_price_list);
+
+#define FEWEST_SESSIONS	8		/* that have an interval of 99 % */
+#define MOST_SESSIONS	60
+#define ALPHA			0.01
+#define COLUMNS			9
+
+typedef enum Place
+{
+	IN_CALLER,
+	IN_WORKER,
+	BY_LOOPBACK,
+	TO_SERVER
+} Place;
+
+/* one way: a transport, and a placement where there is a far end */
+typedef struct Way
+{
+	const char *name;
+	Place		place;
+	RtbPlacement placement;
+	char	   *why_not;		/* it has no prices, or NULL */
+	int			nsessions;
+	double		us[MOST_SESSIONS][RTB_PRICES];
+} Way;
+
+static bool
+over_a_connection(const Way *way)
+{
+	return way->place == BY_LOOPBACK || way->place == TO_SERVER;
+}
+
+static void
+visit_over(Way *way, double *us)
+{
+	RtbConnection *c = rtb_connection_open(way->place == TO_SERVER ? rtb_target_server(way->name) :
+										   rtb_target_loopback(way->name));
+	RtbPlaced  *placed;
+
+	if (way->placement != RTB_PLACED_FREE && !rtb_connection_here(c))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot place a far end that is no backend of this server"),
+				 errhint("Use placement free.")));
+	placed = rtb_placement_take(way->placement, rtb_connection_pid(c));
+	rtb_price_over(c, us);
+	rtb_placement_restore(placed);
+	rtb_connection_close(c);
+}
+
+static void
+visit(Way *way, double *us)
+{
+	switch (way->place)
+	{
+		case IN_CALLER:
+			rtb_price_in_caller(us);
+			break;
+		case IN_WORKER:
+			rtb_price_in_worker(us);
+			break;
+		default:
+			visit_over(way, us);
+			break;
+	}
+}
+
+/*
+ * The first visit of a way that was not asked for by name: what it fails by is
+ * told, and is no error.  False then.
+ */
+static bool
+try_visit(Way *way, double *us, MemoryContext told)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData  *volatile error = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(cxt);
+	PG_TRY();
+	{
+		visit(way, us);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(told);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(cxt);
+	CurrentResourceOwner = owner;
+
+	if (error == NULL)
+		return true;
+	if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		ReThrowError(error);
+	way->why_not = error->message;
+	if (error->detail != NULL)
+		way->why_not = MemoryContextStrdup(told, psprintf("%s: %s", error->message, error->detail));
+	return false;
+}
+
+static void
+take_session(Way *ways, int nways, int session, MemoryContext own)
+{
+	MemoryContext scratch = AllocSetContextCreate(own, "rtbench price visit", ALLOCSET_DEFAULT_SIZES);
+
+	for (int i = 0; i < nways; i++)
+	{
+		Way		   *way = &ways[(i + session) % nways];
+		double	   *us = way->us[session];
+
+		if (way->why_not != NULL)
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		MemoryContextSwitchTo(scratch);
+		if (way->place == TO_SERVER || session > 0)
+		{
+			visit(way, us);
+			way->nsessions++;
+		}
+		else if (try_visit(way, us, own))
+			way->nsessions++;
+		MemoryContextSwitchTo(own);
+		MemoryContextReset(scratch);
+	}
+	MemoryContextDelete(scratch);
+}
+
+/*
+ * Do the sorted prices fall into two groups, each of several sessions?  The
+ * note, or NULL.
+ */
+static char *
+two_groups(const double *sorted, int n)
+{
+	for (int i = 1; i + 2 < n; i++)
+	{
+		if (sorted[i + 1] > 1.25 * sorted[i])
+			return psprintf("sessions fall into two groups, near %.3g and %.3g us: where the kernel puts the two processes decides",
+							rtb_median(sorted, i + 1), rtb_median(sorted + i + 1, n - i - 1));
+	}
+	return NULL;
+}
+
+static void
+put_text(Datum *values, bool *nulls, int column, const char *text)
+{
+	nulls[column] = text == NULL;
+	values[column] = text != NULL ? CStringGetTextDatum(text) : (Datum) 0;
+}
+
+static void
+put_price(ReturnSetInfo *result, const Way *way, int v)
+{
+	Datum		values[COLUMNS];
+	bool		nulls[COLUMNS] = {0};
+	double		x[MOST_SESSIONS];
+	double		low;
+	double		high;
+	int			protocol = v / RTB_PRICED;
+
+	for (int i = 0; i < way->nsessions; i++)
+		x[i] = way->us[i][v];
+	rtb_sort(x, way->nsessions);
+	put_text(values, nulls, 0, way->name);
+	put_text(values, nulls, 1, !over_a_connection(way) ? rtb_price_inside_protocols[protocol] :
+			 rtb_protocol_name((RtbProtocol[]) {RTB_SIMPLE, RTB_EXTENDED, RTB_PREPARED}[protocol]));
+	put_text(values, nulls, 2, over_a_connection(way) ? rtb_placement_name(way->placement) : NULL);
+	put_text(values, nulls, 3, rtb_priced_names[v % RTB_PRICED]);
+	values[4] = Float8GetDatum(rtb_hodges_lehmann(x, way->nsessions));
+	nulls[5] = nulls[6] = !rtb_signed_rank_interval(x, way->nsessions, ALPHA, &low, &high);
+	values[5] = nulls[5] ? (Datum) 0 : Float8GetDatum(low);
+	values[6] = nulls[6] ? (Datum) 0 : Float8GetDatum(high);
+	put_text(values, nulls, 7, "measured");
+	put_text(values, nulls, 8, over_a_connection(way) && way->placement == RTB_PLACED_FREE ?
+			 two_groups(x, way->nsessions) : NULL);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+static void
+put_reason(ReturnSetInfo *result, const Way *way)
+{
+	Datum		values[COLUMNS] = {0};
+	bool		nulls[COLUMNS];
+
+	memset(nulls, true, sizeof(nulls));
+	put_text(values, nulls, 0, way->name);
+	put_text(values, nulls, 2, over_a_connection(way) ? rtb_placement_name(way->placement) : NULL);
+	put_text(values, nulls, 8, way->why_not);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+/* the elements of a text array argument: list of char *, no nulls */
+static List *
+names_argument(FunctionCallInfo fcinfo, int n, const char *name)
+{
+	List	   *names = NIL;
+	Datum	   *elements;
+	bool	   *nulls;
+	int			count;
+
+	if (PG_ARGISNULL(n))
+		return NIL;
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(n), TEXTOID, -1, false, TYPALIGN_INT,
+					  &elements, &nulls, &count);
+	for (int i = 0; i < count; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("\"%s\" must not have null elements", name)));
+		names = lappend(names, TextDatumGetCString(elements[i]));
+	}
+	return names;
+}
+
+/* one way for each placement, or one */
+static List *
+add_ways(List *ways, const char *name, Place place, List *placements)
+{
+	ListCell   *lc;
+
+	foreach(lc, placements)
+	{
+		Way		   *way = palloc0(sizeof(Way));
+		const char *impossible;
+
+		way->name = name;
+		way->place = place;
+		way->placement = rtb_placement_read(lfirst(lc));
+		impossible = rtb_placement_impossible(way->placement);
+		if (place == BY_LOOPBACK && rtb_target_unreachable(name) != NULL)
+			impossible = rtb_target_unreachable(name);
+		if (impossible != NULL && over_a_connection(way))
+			way->why_not = pstrdup(impossible);
+		ways = lappend(ways, way);
+		if (!over_a_connection(way))
+			break;
+	}
+	return ways;
+}
+
+static List *
+read_ways(FunctionCallInfo fcinfo)
+{
+	List	   *placements = names_argument(fcinfo, 2, "placements");
+	List	   *ways = NIL;
+	ListCell   *lc;
+
+	if (placements == NIL)
+		placements = list_make1("free");
+	foreach(lc, names_argument(fcinfo, 1, "transports"))
+	{
+		const char *name = lfirst(lc);
+
+		if (strcmp(name, "caller") == 0)
+			ways = add_ways(ways, name, IN_CALLER, placements);
+		else if (strcmp(name, "worker") == 0)
+			ways = add_ways(ways, name, IN_WORKER, placements);
+		else if (rtb_target_is_loopback(name))
+			ways = add_ways(ways, name, BY_LOOPBACK, placements);
+		else
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("transport \"%s\" does not exist", name),
+					 errhint("Valid transports are caller, worker, unix, tcp and tls; foreign servers go into servers.")));
+	}
+	/* a server that cannot be used is an error now, not after other ways have been measured */
+	foreach(lc, names_argument(fcinfo, 0, "servers"))
+	{
+		rtb_connection_close(rtb_connection_open(rtb_target_server(lfirst(lc))));
+		ways = add_ways(ways, lfirst(lc), TO_SERVER, placements);
+	}
+	return ways;
+}
+
+/* nanoseconds of the interval argument */
+static int64
+read_time(FunctionCallInfo fcinfo)
+{
+	Interval   *time = PG_ARGISNULL(3) ? NULL : PG_GETARG_INTERVAL_P(3);
+
+	if (time == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"max_time\" must not be null"),
+				 errhint("Leave it out for the default.")));
+	if (time->month != 0 || time->day != 0 || time->time <= 0 ||
+		time->time > USECS_PER_HOUR)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("max_time must be from 1 microsecond to an hour"),
+				 errhint("Eight sessions are run in any case.")));
+	return time->time * 1000;
+}
+
+/*
+ * rtbench.price_list(servers, transports, placements, max_time)
+ */
+Datum
+rtb_price_list(PG_FUNCTION_ARGS)
+{
+	MemoryContext own = CurrentMemoryContext;
+	int64		time_ns = read_time(fcinfo);
+	List	   *read = read_ways(fcinfo);
+	int			nways = list_length(read);
+	Way		   *ways = MemoryContextAllocHuge(own, Max(nways, 1) * sizeof(Way));
+	int64		started = rtb_clock_ns();
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+
+	InitMaterializedSRF(fcinfo, 0);
+	for (int i = 0; i < nways; i++)
+		ways[i] = *(Way *) list_nth(read, i);
+	for (int session = 0; session < MOST_SESSIONS; session++)
+	{
+		int64		spent = rtb_clock_ns() - started;
+
+		/* go on while one more is likely to fit in */
+		if (session >= FEWEST_SESSIONS && spent + spent / session > time_ns)
+			break;
+		take_session(ways, nways, session, own);
+	}
+	for (int i = 0; i < nways; i++)
+	{
+		if (ways[i].why_not != NULL)
+			put_reason(result, &ways[i]);
+		for (int v = 0; ways[i].why_not == NULL && v < RTB_PRICES; v++)
+			put_price(result, &ways[i], v);
+	}
+	return (Datum) 0;
+}
