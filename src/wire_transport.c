@@ -122,6 +122,24 @@ rtb_wire_open(const RtbWireOptions *options)
 }
 
 /*
+ * rtb_wire_reopen
+ *		Connect again if the connection was lost: for what must be cleaned up at
+ *		the far end.  Outside any transaction; throws if that is not possible.
+ */
+void
+rtb_wire_reopen(void)
+{
+	RtbWireOptions options = rtb_wire_options;
+
+	if (rtb_wire != NULL && rtb_connection_usable(rtb_wire))
+		return;
+	rtb_wire_close();
+	StartTransactionCommand();
+	rtb_wire_open(&options);
+	CommitTransactionCommand();
+}
+
+/*
  * rtb_wire_close
  *		End the connection, if there is one.
  */
