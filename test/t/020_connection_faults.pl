@@ -6,11 +6,12 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use IO::Socket::INET;
+use PostgreSQL::Test::Utils;
 use RtbTest;
 use Test::More;
 use Time::HiRes qw(time sleep);
 
-my $node = new_node('main', "listen_addresses = '127.0.0.1'\n");
+my $node = new_node('main', "listen_addresses = '127.0.0.1'\nlog_min_messages = debug1\n");
 $node->safe_psql('postgres', 'CREATE TABLE held (a int PRIMARY KEY); INSERT INTO held VALUES (1); CREATE TABLE filled (a int)');
 my $holder = background($node, 'holder', 'BEGIN; LOCK held; SELECT pg_sleep(600);');
 ok(defined seen($node, "SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'held'::regclass AND granted)"), 'a lock is held');
@@ -22,7 +23,8 @@ my $copies = "SELECT EXISTS (SELECT $far AND state = 'active' AND query ~ '^COPY
 # start a call, wait until it is where it should be, do something to it, and see it end as it should
 sub fault
 {
-	my ($what, $call, $there, $do, $state) = @_;
+	my ($what, $call, $there, $do, $state, $recovered) = @_;
+	my $log = -s $node->logfile;
 	my $caller = background($node, 'caller', "SET client_min_messages = warning; $call;\nSELECT 'usable';");
 	ok(defined seen($node, $there), "$what: under way") if defined $there;
 	my $started = time();
@@ -33,6 +35,7 @@ sub fault
 	like($out, qr/^(1\n)?usable\n$/, "$what: the session can be used") unless $what =~ /terminated/;
 	cmp_ok($took, '<', 1.5, "$what: soon");
 	ok(defined seen($node, "SELECT NOT EXISTS (SELECT $far)", 1), "$what: nothing at the far end");
+	like(substr(slurp_file($node->logfile), $log), qr/connection ".*" is idle again/, "$what: the connection could be used again") if $recovered;
 }
 
 my $cancel = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'caller'";
@@ -44,18 +47,18 @@ foreach my $transport ('unix', 'tcp')
 	foreach my $protocol ('simple', 'prepared', 'pipeline')
 	{
 		my $call = "SELECT rtbench.ask('DELETE FROM held', protocol => '$protocol', transport => '$transport', times => 5)";
-		fault("$transport, $protocol: cancel", $call, $waits, $cancel, qr/ERROR:  57014/);
+		fault("$transport, $protocol: cancel", $call, $waits, $cancel, qr/ERROR:  57014/, 1);
 		fault("$transport, $protocol: statement_timeout", "SET statement_timeout = '300ms'; $call", undef, undef, qr/ERROR:  57014/);
 		fault("$transport, $protocol: far end killed", $call, $waits, $kill_far, qr/ERROR:  08006/);
 	}
 	my $call = "SELECT rtbench.ask('DELETE FROM held', transport => '$transport')";
 	fault("$transport: terminated", $call, $waits, $terminate, qr/57P01|08006|server closed/);
 	my $copy = "SELECT rtbench.ask('COPY filled FROM STDIN', protocol => 'copy', copy_row => ':n', times => 2000000000, transport => '$transport')";
-	fault("$transport, copy: cancel", $copy, $copies, $cancel, qr/ERROR:  57014/);
+	fault("$transport, copy: cancel", $copy, $copies, $cancel, qr/ERROR:  57014/, 1);
 	fault("$transport, copy: far end killed", $copy, $copies, $kill_far, qr/ERROR:  08006/);
 	fault("$transport, copy: terminated", $copy, $copies, $terminate, qr/57P01|08006|server closed/);
 	fault("$transport, rows: cancel", "SELECT rtbench.ask('SELECT generate_series(1, 2000000000)', transport => '$transport')",
-		"SELECT EXISTS (SELECT $far AND state = 'active' AND query ~ 'generate_series')", $cancel, qr/ERROR:  57014/);
+		"SELECT EXISTS (SELECT $far AND state = 'active' AND query ~ 'generate_series')", $cancel, qr/ERROR:  57014/, 1);
 	fault("$transport, a round trip of a minute: cancel", "SELECT rtbench.ask('SELECT 1', round_trip_ms => 60000, transport => '$transport')",
 		"SELECT EXISTS (SELECT $far AND state = 'idle in transaction')", $cancel, qr/ERROR:  57014/);
 }

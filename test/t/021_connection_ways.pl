@@ -141,8 +141,10 @@ foreach my $db ('latin', 'ascii')
 	$node->safe_psql($db, 'CREATE EXTENSION rtbench');
 	is(ask("convert_from('\\x53454c45435420312041532022e922', getdatabaseencoding()), protocol => 'simple'", db => $db, what => 'a.bytes_received'), 5 + 2 + 2 + 18 + 12 + 14 + 6, "$db: a column's name with one byte of its own");
 }
-$node->safe_psql('postgres', "CREATE SERVER latin FOREIGN DATA WRAPPER rtbench_fdw OPTIONS (host '127.0.0.1', port '$port', dbname 'latin'); CREATE USER MAPPING FOR PUBLIC SERVER latin");
-like(ask("U&'DO \$x\$ BEGIN RAISE EXCEPTION ''\\00e9t\\00e9''; END \$x\$', server => 'latin'", before => "SET client_encoding = 'UTF8'; "), qr/ERROR:  (\xe9t\xe9|\xc3\xa9t\xc3\xa9)\n/, 'an error of a server with another encoding');
+$node->safe_psql('postgres', "CREATE SERVER latin FOREIGN DATA WRAPPER rtbench_fdw OPTIONS (host '127.0.0.1', port '$port', dbname 'latin'); CREATE USER MAPPING FOR PUBLIC SERVER latin;
+	CREATE DATABASE utf ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0");
+$node->safe_psql('latin', "CREATE SERVER utf FOREIGN DATA WRAPPER rtbench_fdw OPTIONS (host '127.0.0.1', port '$port', dbname 'utf'); CREATE USER MAPPING FOR PUBLIC SERVER utf");
+like(ask("U&'DO \$x\$ BEGIN RAISE EXCEPTION ''\\00e9t\\00e9''; END \$x\$', server => 'utf'", db => 'latin', before => "SET client_encoding = 'UTF8'; "), qr/ERROR:  (\xe9t\xe9|\xc3\xa9t\xc3\xa9)\n/, 'an error of a server with another encoding');
 
 #
 # pg_stat_statements, and the round trip that the kernel knows
