@@ -60,7 +60,7 @@ measure()
 	printf '%s;\n' "${4//:n/:n::bigint}" >"$work/script"
 	if [ "$3" = pipeline ]; then
 		theirs=prepared per=100
-		{ echo '\startpipeline'; for ((i = 0; i < 100; i++)); do cat "$work/script"; done; echo '\endpipeline'; } >"$work/pipeline"
+		{ printf '%s\n' '\startpipeline'; for ((i = 0; i < 100; i++)); do cat "$work/script"; done; printf '%s\n' '\endpipeline'; } >"$work/pipeline"
 		mv "$work/pipeline" "$work/script"
 	fi
 	for ((i = 0; i < pairs; i++)); do

@@ -79,6 +79,12 @@ my $port = $mute->sockport;
 close($mute);
 fault('connecting: nobody there', "SELECT rtbench.ask('SELECT 1', server => 'patient')", undef, undef, qr/ERROR:  08001/);
 
+# a far end that waits for the caller of the worker that waits for it
+my $blocked = background($node, 'caller', "BEGIN; CREATE TABLE mine (a int); COMMIT; BEGIN; LOCK mine; SELECT a.verdict FROM rtbench.compare(ARRAY[rtbench.arm('a', \$\$SELECT rtbench.ask('DELETE FROM mine')\$\$)], rounds => 2) a; COMMIT; DROP TABLE mine;", verbosity => 'verbose');
+my ($blocked_out, $blocked_err) = finish($blocked, 20);
+like($blocked_err, qr/55P03: .*this transaction blocks the rtbench connection that it waits for/, 'a deadlock through a worker: named');
+nothing_left($node, 'a deadlock through a worker', but => ['holder']);
+
 # no file stays open: of errors, of cancelled waits, of simulated distances
 my ($out, $err) = finish(background($node, 'caller', q{
 SET client_min_messages = warning; SET statement_timeout = '50ms';
