@@ -784,11 +784,12 @@ CREATE FUNCTION rtbench.sweep(
 	server text DEFAULT NULL,
 	protocol text DEFAULT 'prepared',
 	batch int DEFAULT 100,
-	fetch_size int DEFAULT NULL)
+	fetch_size int DEFAULT NULL,
+	round_trip_ms float8[] DEFAULT NULL)
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_sweep' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.sweep(text, bigint[], jsonb, text[], text, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[]) IS
 'run a scenario at every point, all its arms in turn, and say which ways are faster and whether they do the same';
 
 CREATE FUNCTION rtbench.compare(
@@ -815,11 +816,12 @@ CREATE FUNCTION rtbench.compare(
 	server text DEFAULT NULL,
 	protocol text DEFAULT 'prepared',
 	batch int DEFAULT 100,
-	fetch_size int DEFAULT NULL)
+	fetch_size int DEFAULT NULL,
+	round_trip_ms float8[] DEFAULT NULL)
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_compare' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.compare(jsonb[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[]) IS
 'compare ad hoc arms on the caller''s own committed tables, or on a fixture that setup builds';
 
 CREATE PROCEDURE rtbench.run_sweep(
@@ -846,10 +848,11 @@ CREATE PROCEDURE rtbench.run_sweep(
 	server text DEFAULT NULL,
 	protocol text DEFAULT 'prepared',
 	batch int DEFAULT 100,
-	fetch_size int DEFAULT NULL)
+	fetch_size int DEFAULT NULL,
+	round_trip_ms float8[] DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'rtb_run_sweep' LANGUAGE C;
 COMMENT ON PROCEDURE rtbench.run_sweep(text, bigint[], jsonb, text[], text, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[]) IS
 'sweep() by CALL, which arms that commit need: it commits first and then waits without a snapshot; the verdicts are in rtbench.last and rtbench.result() afterwards';
 
 CREATE PROCEDURE rtbench.run_compare(
@@ -876,10 +879,11 @@ CREATE PROCEDURE rtbench.run_compare(
 	server text DEFAULT NULL,
 	protocol text DEFAULT 'prepared',
 	batch int DEFAULT 100,
-	fetch_size int DEFAULT NULL)
+	fetch_size int DEFAULT NULL,
+	round_trip_ms float8[] DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'rtb_run_compare' LANGUAGE C;
 COMMENT ON PROCEDURE rtbench.run_compare(jsonb[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[]) IS
 'compare() by CALL, which arms that commit need: it commits first and then waits without a snapshot; the verdicts are in rtbench.last and rtbench.result() afterwards';
 
 
@@ -907,11 +911,12 @@ CREATE FUNCTION rtbench.compare(
 	server text DEFAULT NULL,
 	protocol text DEFAULT 'prepared',
 	batch int DEFAULT 100,
-	fetch_size int DEFAULT NULL)
+	fetch_size int DEFAULT NULL,
+	round_trip_ms float8[] DEFAULT NULL)
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_compare_text' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.compare(text[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[]) IS
 'refuses plain texts with a hint: arms are documents made by rtbench.arm()';
 
 --

@@ -120,13 +120,20 @@ append_filled(RtbAsk *ask, const char *number)
 	}
 }
 
-/* prepared statements must not meet those of an earlier one on the connection */
+/*
+ * Through a pooler the session there is another client's before and after:
+ * names must not meet, and their length must not make bytes differ.
+ */
 static void
 prepare(RtbAsk *ask)
 {
-	static uint32 number = 0;
+	uint64		random;
 
-	snprintf(ask->name, sizeof(ask->name), "rtb_%06u", ++number);	/* bytes must not depend on it */
+	if (!pg_strong_random(&random, sizeof(random)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate random values")));
+	snprintf(ask->name, sizeof(ask->name), "rtb_%016llx", (unsigned long long) random);
 	rtb_connection_prepare(ask->c, ask->name, ask->statement, NULL);
 }
 
@@ -268,4 +275,21 @@ rtb_ask_run(RtbAsk *ask, int64 first, int64 times)
 		default:
 			return run_parameterised(ask, first, times);
 	}
+}
+
+/*
+ * rtb_ask_finish
+ *		Give back what was prepared, in the transaction in which it was: behind
+ *		a transaction pooler there may be another session after it.
+ */
+void
+rtb_ask_finish(RtbAsk *ask)
+{
+	char		deallocate[sizeof(ask->name) + 16];
+
+	if (ask->name[0] == '\0')
+		return;
+	snprintf(deallocate, sizeof(deallocate), "DEALLOCATE %s", ask->name);
+	(void) rtb_connection_query(ask->c, deallocate, NULL);
+	ask->name[0] = '\0';
 }

@@ -27,5 +27,6 @@ extern const char *rtb_protocol_name(RtbProtocol protocol);
 extern RtbAsk *rtb_ask_create(RtbConnection *c, const char *statement, RtbProtocol protocol,
 							  int batch, const char *copy_row);
 extern RtbAnswer rtb_ask_run(RtbAsk *ask, int64 first, int64 times);
+extern void rtb_ask_finish(RtbAsk *ask);
 
 #endif							/* RTB_CONNECTION_ASK_H */

@@ -20,6 +20,7 @@ PG_FUNCTION_INFO_V1(rtb_ask);
 
 #define CURSOR	"rtbench_cursor"
 #define MAX_BATCH	1000000
+#define RECOVER_TIME	500		/* ms for the far end to end what an error here has left */
 
 typedef struct AskArguments
 {
@@ -145,11 +146,13 @@ ask_result(FunctionCallInfo fcinfo, RtbConnection *c, const AskArguments *a, Rtb
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }
 
-Datum
-rtb_ask(PG_FUNCTION_ARGS)
+/*
+ * Ask, between BEGIN and ROLLBACK if it is to be a transaction, and make the
+ * result.
+ */
+static Datum
+run_ask(FunctionCallInfo fcinfo, RtbConnection *c, const AskArguments *a)
 {
-	AskArguments a;
-	RtbConnection *c;
 	RtbAsk	   *ask = NULL;
 	RtbAnswer	answer;
 	const RtbTraffic *traffic;
@@ -158,30 +161,59 @@ rtb_ask(PG_FUNCTION_ARGS)
 	instr_time	took;
 	Datum		result;
 
-	read_arguments(fcinfo, &a);
-	c = rtb_connection_open(a.server != NULL ? rtb_target_server(a.server) :
-							rtb_target_loopback(a.transport));
-	if (a.transaction)
+	if (a->transaction)
 		(void) rtb_connection_query(c, "BEGIN", NULL);
-	if (a.fetch_size == 0)
-		ask = rtb_ask_create(c, a.statement, a.protocol, a.batch, a.copy_row);
-	rtb_connection_stream(c, a.times == 1);
-	distance = rtb_distance_create(a.round_trip_ms);
+	if (a->fetch_size == 0)
+		ask = rtb_ask_create(c, a->statement, a->protocol, a->batch, a->copy_row);
+	rtb_connection_stream(c, a->times == 1);
+	distance = rtb_distance_create(a->round_trip_ms);
 	rtb_connection_distance(c, distance);
 
 	rtb_connection_begin_pass(c);
 	INSTR_TIME_SET_CURRENT(start);
-	answer = ask != NULL ? rtb_ask_run(ask, 1, a.times) : run_cursor(c, &a);
+	answer = ask != NULL ? rtb_ask_run(ask, 1, a->times) : run_cursor(c, a);
 	INSTR_TIME_SET_CURRENT(took);
 	traffic = rtb_connection_end_pass(c);
 
 	INSTR_TIME_SUBTRACT(took, start);
-	result = ask_result(fcinfo, c, &a, answer, traffic, INSTR_TIME_GET_DOUBLE(took) * 1e6,
+	result = ask_result(fcinfo, c, a, answer, traffic, INSTR_TIME_GET_DOUBLE(took) * 1e6,
 						rtb_distance_delivered(distance));
 	rtb_connection_distance(c, NULL);
-	if (a.transaction)
-		(void) rtb_connection_query(c, "ROLLBACK", NULL);
-	rtb_connection_close(c);
 	rtb_distance_free(distance);
+	if (ask != NULL)
+		rtb_ask_finish(ask);
+	if (a->transaction)
+		(void) rtb_connection_query(c, "ROLLBACK", NULL);
+	return result;
+}
+
+/*
+ * rtbench.ask(statement, transport, server, protocol, times, ...)
+ */
+Datum
+rtb_ask(PG_FUNCTION_ARGS)
+{
+	AskArguments a;
+	RtbConnection *c;
+	Datum		result;
+
+	read_arguments(fcinfo, &a);
+	c = rtb_connection_open(a.server != NULL ? rtb_target_server(a.server) :
+							rtb_target_loopback(a.transport));
+	PG_TRY();
+	{
+		result = run_ask(fcinfo, c, &a);
+	}
+	PG_CATCH();
+	{
+		/* an end that the far side is told of, rather than a cut */
+		if (rtb_connection_recover(c, RECOVER_TIME))
+			ereport(DEBUG1,
+					(errmsg_internal("connection \"%s\" is idle again", a.server != NULL ? a.server : a.transport)));
+		rtb_connection_close(c);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	rtb_connection_close(c);
 	return result;
 }

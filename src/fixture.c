@@ -231,20 +231,52 @@ refuse_changes_outside(const RtbFixture *fixture, List *before)
 }
 
 /*
+ * The same at a far end, by what its own session can tell.  A table that is
+ * gone may have been anybody's.
+ */
+static void
+refuse_changes_far(const RtbFixture *fixture, List *before)
+{
+	char	   *params[2] = {fixture->schema, rtb_oids_text(before)};
+	RtbOwnRows *rows;
+
+	rows = rtb_own_rows("SELECT CASE WHEN c.oid IS NULL THEN 'a table' ELSE pg_catalog.format('%I.%I', n.nspname, c.relname) END"
+						" FROM pg_catalog.pg_locks l LEFT JOIN pg_catalog.pg_class c ON c.oid = l.relation"
+						" LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
+						" WHERE l.pid = pg_catalog.pg_backend_pid() AND l.locktype = 'relation' AND l.relation >= 16384"
+						" AND l.mode IN ('RowExclusiveLock', 'AccessExclusiveLock') AND l.relation <> ALL ($2::oid[])"
+						" AND (c.oid IS NULL OR n.nspname NOT IN ($1, 'pg_toast') AND c.relkind IN ('r', 'p', 'm', 'v', 'f'))"
+						" ORDER BY 1 LIMIT 1", 2, params);
+	if (rows->n == 0)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("a setup cannot change or drop %s, which is not in its scratch schema",
+					rtb_own_row_text(rows, 0, 1)),
+			 errdetail("What a setup does is committed, and nothing would bring it back."),
+			 errhint("Let the setup make a table of its own (CREATE TABLE ... AS), or let the arms' \"before\" do it, which is rolled back.")));
+}
+
+/*
  * Run the setup in the scratch schema that the running transaction of our own
  * has made, commit, and vacuum.
  */
 static void
 set_up(RtbFixture *fixture, const RtbTransport *transport, const RtbWork *work, MemoryContext cxt)
 {
-	/* what an earlier setup had made, if this one is in its place */
-	List	   *before = rtb_written_locked();
+	List	   *before;
+	List	   *modes;
 	char	   *tables;
 	char	   *vacuum = NULL;
 
+	/* what an earlier setup had made, if this one is in its place */
+	transport->locked(&before, &modes);
 	run_setup(fixture, transport, work);
 	transport->settle();
-	refuse_changes_outside(fixture, before);
+	if (transport->far)
+		refuse_changes_far(fixture, before);
+	else
+		refuse_changes_outside(fixture, before);
 	tables = settle_tables(fixture, true);
 	if (tables != NULL)
 		vacuum = MemoryContextStrdup(cxt, psprintf("VACUUM (ANALYZE, PARALLEL 0) %s", tables));

@@ -249,7 +249,7 @@ read_document(Jsonb *document, const RtbScenario *scenario)
 	if (asked->variant != NULL)
 		rtb_check_name(asked->variant, "variant");
 	sessions = json_number(object, "sessions", 1);
-	if (!(sessions >= 1 && sessions <= RTB_LOAD_SESSIONS))
+	if (!(sessions >= 1 && sessions <= RTB_LOAD_SESSIONS && sessions == floor(sessions)))
 		refuse_sessions(asked->group);
 	asked->sessions = (int) sessions;
 	if (rtb_json_value(object, "rate") != NULL)
@@ -282,7 +282,7 @@ asked_of_arm(const RtbScenario *scenario, char *name, Jsonb *document)
 	asked->variant = separator == NULL ? NULL : pstrdup(separator + 1);
 	asked->arm = document;
 	sessions = json_number(&scenario->parameters->root, psprintf("%s_sessions", asked->group), 1);
-	if (!(sessions >= 1 && sessions <= RTB_LOAD_SESSIONS))
+	if (!(sessions >= 1 && sessions <= RTB_LOAD_SESSIONS && sessions == floor(sessions)))
 		refuse_sessions(asked->group);
 	asked->sessions = (int) sessions;
 	asked->rate = group_parameter(scenario, asked->group, "rate");

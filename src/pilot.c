@@ -520,6 +520,7 @@ rtb_session_pilot(RtbSession *s)
 	digest_arms(p);
 	compare_arms(p);
 	rtb_pilot_tell_advanced(p);
+	rtb_pilot_tell_distance(s);
 	rtb_pilot_compare_sequences(p);
 	rtb_pilot_tell_empty_check(p);
 	rtb_pilot_tell_blind_check(p);

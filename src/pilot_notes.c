@@ -93,6 +93,16 @@ rtb_pilot_note_preload(RtbSession *s)
 						 "session_preload_libraries (%s) are not loaded in the worker", libraries);
 }
 
+/* a simulated distance as it really was */
+void
+rtb_pilot_tell_distance(RtbSession *s)
+{
+	char	   *delivered = s->transport->far ? rtb_wire_delivered() : NULL;
+
+	if (delivered != NULL)
+		rtb_session_find(s, RTB_FOUND_NOTE, -1, "%s", delivered);
+}
+
 /* ---- sequences ---- */
 
 /* what no rollback sets back on the user's own sequences */

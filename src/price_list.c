@@ -105,7 +105,7 @@ try_visit(Way *way, double *us, MemoryContext told)
 {
 	MemoryContext cxt = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
-	int			level = GetCurrentTransactionNestLevel();
+	ErrorData  *volatile error = NULL;
 
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(cxt);
@@ -113,28 +113,26 @@ try_visit(Way *way, double *us, MemoryContext told)
 	{
 		visit(way, us);
 		ReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(cxt);
-		CurrentResourceOwner = owner;
 	}
 	PG_CATCH();
 	{
-		ErrorData  *error;
-
 		MemoryContextSwitchTo(told);
 		error = CopyErrorData();
-		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
-			PG_RE_THROW();
 		FlushErrorState();
-		/* the visit may have been in one of its own */
-		while (GetCurrentTransactionNestLevel() > level)
-			RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(cxt);
-		CurrentResourceOwner = owner;
-		way->why_not = error->detail != NULL ?
-			MemoryContextStrdup(told, psprintf("%s: %s", error->message, error->detail)) : error->message;
+		RollbackAndReleaseCurrentSubTransaction();
 	}
 	PG_END_TRY();
-	return way->why_not == NULL;
+	MemoryContextSwitchTo(cxt);
+	CurrentResourceOwner = owner;
+
+	if (error == NULL)
+		return true;
+	if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		ReThrowError(error);
+	way->why_not = error->message;
+	if (error->detail != NULL)
+		way->why_not = MemoryContextStrdup(told, psprintf("%s: %s", error->message, error->detail));
+	return false;
 }
 
 static void

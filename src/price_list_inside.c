@@ -153,10 +153,18 @@ rtb_price_in_caller(double *us)
 	ResourceOwner owner = CurrentResourceOwner;
 
 	BeginInternalSubTransaction(NULL);
-	visit(us);
-	RollbackAndReleaseCurrentSubTransaction();
-	MemoryContextSwitchTo(cxt);
-	CurrentResourceOwner = owner;
+	PG_TRY();
+	{
+		visit(us);
+	}
+	PG_FINALLY();
+	{
+		/* an error must not leave it open: who began it ends it */
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(cxt);
+		CurrentResourceOwner = owner;
+	}
+	PG_END_TRY();
 }
 
 /* in the worker */

@@ -168,6 +168,11 @@ rtb_price_over(RtbConnection *c, double *us)
 											  over_protocols[p], 1, NULL);
 	}
 	rtb_price_rounds(run_over, over, us);
+	for (int p = 0; p < RTB_PROTOCOLS; p++)
+	{
+		for (int s = 0; s < RTB_PRICED; s++)
+			rtb_ask_finish(over->asks[p][s]);
+	}
 	(void) rtb_connection_query(c, "ROLLBACK", NULL);
 	drop_survivor(c, schema);
 }

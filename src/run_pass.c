@@ -313,6 +313,8 @@ begin_repetition(RtbSession *s, const RtbPassRequest *rq, Repetition *r)
 	r->watch.cxt = s->at->cxt;
 	rtb_survivors_note(s, rq);
 	pass_timed_out = false;
+	if (s->options.wire != NULL && s->options.wire->simulated)
+		rtb_wire_distance(s->at->work->point);
 	if (rq->check && s->at->check_returned && !is_timed(rq->kind))
 	{
 		r->run.check = rq->check;

@@ -161,28 +161,37 @@ check_wal(RtbCell *cell)
 	}
 }
 
+/* a pass that was not timed beside the timed ones */
+static char *
+count_unlike(const RtbPass *pass, const RtbPass *timed, const char *name, size_t offset)
+{
+	int64		expected = *(const int64 *) ((const char *) pass + offset);
+	int64		value = *(const int64 *) ((const char *) timed + offset);
+
+	if (pass->round != 0 || value == RTB_UNKNOWN || expected == RTB_UNKNOWN || value == expected)
+		return NULL;
+	return psprintf("%s changed from " INT64_FORMAT " %s to " INT64_FORMAT " %s",
+					name, expected, place_of(pass), value, place_of(timed));
+}
+
 /*
- * The same of an untimed pass that was digested beside the timed ones, which
+ * The same of the very first pass, whose tables are those that are digested,
+ * and of the untimed passes that were digested beside the timed ones, which
  * may all have had nothing left to do.
  */
 static char *
 count_unlike_untimed(const RtbCell *cell, const char *name, size_t offset)
 {
 	const RtbPass *timed = linitial(cell->measured);
-	int64		value = *(const int64 *) ((const char *) timed + offset);
+	char	   *unlike = cell->first ? count_unlike(cell->first, timed, name, offset) : NULL;
 	ListCell   *lc;
 
 	foreach(lc, cell->digested)
 	{
-		const RtbPass *pass = lfirst(lc);
-		int64		expected = *(const int64 *) ((const char *) pass + offset);
-
-		if (pass->round == 0 && value != RTB_UNKNOWN && expected != RTB_UNKNOWN &&
-			value != expected)
-			return psprintf("%s changed from " INT64_FORMAT " %s to " INT64_FORMAT " %s",
-							name, expected, place_of(pass), value, place_of(timed));
+		if (unlike == NULL)
+			unlike = count_unlike(lfirst(lc), timed, name, offset);
 	}
-	return NULL;
+	return unlike;
 }
 
 static void

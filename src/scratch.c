@@ -16,12 +16,14 @@
 #include "scratch.h"
 
 #include "datatype/timestamp.h"
+#include "access/xact.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "own_sql.h"
+#include "wire.h"
 
 #define SCRATCH_COMMENT "rtbench scratch schema of process "
 
@@ -66,6 +68,11 @@ drop_at_exit(int code, Datum arg)
 {
 	if (scratch_schemas == NIL)
 		return;
+	if (scratch_transport->far)
+	{
+		AbortOutOfAnyTransaction();
+		rtb_wire_reopen();
+	}
 	scratch_transport->after_error();
 	while (scratch_schemas != NIL)
 	{

@@ -72,10 +72,12 @@ make_target(const char *name, bool is_server, int noptions)
 }
 
 static void
-set_encoding(RtbTarget *target)
+set_own_options(RtbTarget *target)
 {
 	set_option(target, "client_encoding", GetDatabaseEncodingName());
-	set_option(target, "fallback_application_name", "rtbench");
+	/* otherwise the environment that this server was started in would name us */
+	if (get_option(target, "application_name") == NULL)
+		set_option(target, "application_name", "rtbench");
 }
 
 /*
@@ -184,7 +186,7 @@ rtb_target_loopback(const char *transport)
 	set_option(target, "sslmode", strcmp(transport, "tls") == 0 ? "require" : "disable");
 	/* neither tickets nor files of the server's own user decide who connects */
 	set_option(target, "gssencmode", "disable");
-	set_encoding(target);
+	set_own_options(target);
 	return target;
 }
 
@@ -269,7 +271,7 @@ rtb_target_server(const char *name)
 				 errdetail("The user mapping of server \"%s\" has no password, without which only a superuser may connect.", name),
 				 errhint("ALTER USER MAPPING FOR CURRENT_USER SERVER %s OPTIONS (ADD password '...').", quote_identifier(name))));
 	take_timeout(target);
-	set_encoding(target);
+	set_own_options(target);
 	return target;
 }
 

@@ -114,6 +114,7 @@ write_wire(StringInfo buf, const RtbWireOptions *wire)
 	pq_sendbyte(buf, wire->protocol);
 	pq_sendint32(buf, wire->batch);
 	pq_sendint32(buf, wire->fetch_size);
+	pq_sendbyte(buf, wire->simulated);
 }
 
 /* NULL if the session is to run by SPI; in the current context */
@@ -130,6 +131,7 @@ read_wire(StringInfo body)
 	wire->protocol = (RtbProtocol) pq_getmsgbyte(body);
 	wire->batch = pq_getmsgint(body, 4);
 	wire->fetch_size = pq_getmsgint(body, 4);
+	wire->simulated = pq_getmsgbyte(body);
 	return wire;
 }
 

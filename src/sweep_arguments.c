@@ -27,7 +27,7 @@
 #include "facts.h"
 #include "judge.h"
 #include "script.h"
-#include "servers.h"
+#include "sweep_transport.h"
 
 #define RTB_MOST_ROUNDS 10000
 #define RTB_MOST_SESSIONS 1000
@@ -52,19 +52,28 @@ enum
 	ARG_SERVER,
 	ARG_PROTOCOL,
 	ARG_BATCH,
-	ARG_FETCH_SIZE
+	ARG_FETCH_SIZE,
+	ARG_ROUND_TRIP
 };
 
 /* ---- reading arguments ---- */
 
-static char *
-text_arg(FunctionCallInfo fcinfo, int n)
+/*
+ * rtb_arguments_text
+ *		A text argument, NULL of null.
+ */
+char *
+rtb_arguments_text(FunctionCallInfo fcinfo, int n)
 {
 	return PG_ARGISNULL(n) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(n));
 }
 
-static void
-refuse_null(const char *argument, const char *hint)
+/*
+ * rtb_arguments_refuse_null
+ *		Throws for an argument that must not be null.
+ */
+void
+rtb_arguments_refuse_null(const char *argument, const char *hint)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -72,8 +81,12 @@ refuse_null(const char *argument, const char *hint)
 			 hint ? errhint("%s", hint) : 0));
 }
 
-static void
-array_elements(ArrayType *array, Oid type, const char *argument, Datum **elems, int *n)
+/*
+ * rtb_arguments_elements
+ *		The elements of a one-dimensional array without nulls; throws for others.
+ */
+void
+rtb_arguments_elements(ArrayType *array, Oid type, const char *argument, Datum **elems, int *n)
 {
 	bool	   *nulls;
 	int16		typlen;
@@ -104,7 +117,7 @@ texts_arg(FunctionCallInfo fcinfo, int n, const char *argument)
 
 	if (PG_ARGISNULL(n))
 		return NIL;
-	array_elements(PG_GETARG_ARRAYTYPE_P(n), TEXTOID, argument, &elems, &count);
+	rtb_arguments_elements(PG_GETARG_ARRAYTYPE_P(n), TEXTOID, argument, &elems, &count);
 	if (count == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -124,7 +137,7 @@ points_arg(FunctionCallInfo fcinfo, int n)
 
 	if (PG_ARGISNULL(n))
 		return NIL;
-	array_elements(PG_GETARG_ARRAYTYPE_P(n), INT8OID, "points", &elems, &count);
+	rtb_arguments_elements(PG_GETARG_ARRAYTYPE_P(n), INT8OID, "points", &elems, &count);
 	if (count == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -174,90 +187,10 @@ duration_arg(FunctionCallInfo fcinfo, int n, const char *argument)
 
 /* ---- common to sweep() and compare() ---- */
 
-#define VALID_TRANSPORTS "Valid values are \"worker\", \"caller\", \"unix\", \"tcp\" and \"tls\"; a foreign server is named by server => '...'."
-
-static RtbProtocol
-protocol_arg(FunctionCallInfo fcinfo, int n)
-{
-	static const char *const names[] = {"prepared", "extended", "simple", "pipeline", "multi"};
-	char	   *name = text_arg(fcinfo, n);
-
-	for (int i = 0; name != NULL && i < lengthof(names); i++)
-	{
-		if (strcmp(name, names[i]) == 0)
-			return (RtbProtocol) i;
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("protocol \"%s\" is not known", name ? name : "null"),
-			 errhint("Valid values are \"prepared\", \"extended\", \"simple\", \"pipeline\" and \"multi\".")));
-}
-
-/* a number of statements or rows to a message; 0 if it is not given */
-static int
-size_arg(FunctionCallInfo fcinfo, int n, const char *argument)
-{
-	int			size = PG_ARGISNULL(n) ? 0 : PG_GETARG_INT32(n);
-
-	if (!PG_ARGISNULL(n) && (size < 1 || size > 1000000))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be between 1 and 1000000", argument)));
-	return size;
-}
-
-/* where the arms run, and how they get there */
-static void
-transport_args(FunctionCallInfo fcinfo, int first, RtbExperiment *e)
-{
-	char	   *transport = text_arg(fcinfo, first + ARG_TRANSPORT);
-	char	   *server = text_arg(fcinfo, first + ARG_SERVER);
-	RtbProtocol protocol = protocol_arg(fcinfo, first + ARG_PROTOCOL);
-	int			batch = size_arg(fcinfo, first + ARG_BATCH, "batch");
-	int			fetch_size = size_arg(fcinfo, first + ARG_FETCH_SIZE, "fetch_size");
-	RtbWireOptions *wire;
-
-	if (transport == NULL)
-		refuse_null("transport", VALID_TRANSPORTS);
-	e->options.own_transactions = strcmp(transport, "caller") != 0;
-	e->run->transport = server ? server : transport;
-	if (server == NULL && !rtb_target_is_loopback(transport))
-	{
-		if (strcmp(transport, "worker") != 0 && strcmp(transport, "caller") != 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("transport \"%s\" is not known", transport),
-					 errhint(VALID_TRANSPORTS)));
-		if (protocol != RTB_PROTOCOL_PREPARED || fetch_size > 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("transport \"%s\" has no protocol to choose", transport),
-					 errhint("protocol, batch and fetch_size belong to a connection: transport => 'unix', 'tcp' or 'tls', or server => '...'.")));
-		return;
-	}
-	if (server != NULL && strcmp(transport, "worker") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a server and transport \"%s\" exclude each other", transport),
-				 errhint("server => '...' is a connection of its own: leave transport out.")));
-	/* refused here, before a worker is started */
-	if (server != NULL)
-		(void) rtb_target_server(server);
-	else
-		(void) rtb_target_loopback(transport);
-	wire = palloc0(sizeof(RtbWireOptions));
-	wire->name = e->run->transport;
-	wire->is_server = server != NULL;
-	wire->protocol = protocol;
-	wire->batch = Max(batch, 1);
-	wire->fetch_size = fetch_size;
-	e->options.wire = wire;
-}
-
 static int
 baseline_arg(FunctionCallInfo fcinfo, int n, List *arms)
 {
-	char	   *name = text_arg(fcinfo, n);
+	char	   *name = rtb_arguments_text(fcinfo, n);
 	StringInfoData valid;
 	ListCell   *lc;
 	int			i = 0;
@@ -283,7 +216,7 @@ fraction_arg(FunctionCallInfo fcinfo, int n, const char *argument, const char *h
 	double		fraction;
 
 	if (PG_ARGISNULL(n))
-		refuse_null(argument, hint);
+		rtb_arguments_refuse_null(argument, hint);
 	fraction = PG_GETARG_FLOAT8(n);
 	if (!(fraction > 0 && fraction < 1))
 		ereport(ERROR,
@@ -324,13 +257,15 @@ planned_rounds(const RtbExperiment *e)
 static void
 read_options(FunctionCallInfo fcinfo, int first, RtbExperiment *e)
 {
+	const RtbTransportPlaces places = {first + ARG_TRANSPORT, first + ARG_SERVER, first + ARG_PROTOCOL,
+	first + ARG_BATCH, first + ARG_FETCH_SIZE, first + ARG_ROUND_TRIP};
 	RtbRun	   *run = e->run;
 
-	transport_args(fcinfo, first, e);
+	rtb_arguments_transport(fcinfo, &places, e);
 	run->arms = e->scenario->arm_names;
 	run->baseline = baseline_arg(fcinfo, first + ARG_BASELINE, run->arms);
 	e->options.baseline = run->baseline;
-	run->label = text_arg(fcinfo, first + ARG_LABEL);
+	run->label = rtb_arguments_text(fcinfo, first + ARG_LABEL);
 
 	e->rounds = count_arg(fcinfo, first + ARG_ROUNDS, "rounds", RTB_MOST_ROUNDS);
 	e->sessions = count_arg(fcinfo, first + ARG_SESSIONS, "sessions", RTB_MOST_SESSIONS);
@@ -451,14 +386,14 @@ RtbExperiment *
 rtb_arguments_of_sweep(FunctionCallInfo fcinfo)
 {
 	RtbExperiment *e = palloc0(sizeof(RtbExperiment));
-	char	   *name = text_arg(fcinfo, 0);
+	char	   *name = rtb_arguments_text(fcinfo, 0);
 	List	   *points;
 	List	   *arms;
 	char	   *swept;
 	char	   *check_query;
 
 	if (name == NULL)
-		refuse_null("scenario", "SELECT * FROM rtbench.scenarios; lists them.");
+		rtb_arguments_refuse_null("scenario", "SELECT * FROM rtbench.scenarios; lists them.");
 	e->run = palloc0(sizeof(RtbRun));
 	e->scenario = rtb_scenario_load(name);
 	if (e->scenario->arm_names == NIL)
@@ -468,7 +403,7 @@ rtb_arguments_of_sweep(FunctionCallInfo fcinfo)
 				 errhint("Add one by rtbench.add_arm(%s, rtbench.arm(...)).", quote_literal_cstr(name))));
 	points = points_arg(fcinfo, 1);
 	/* what is swept first: the parameter that was swept before may be given then */
-	swept = text_arg(fcinfo, 4);
+	swept = rtb_arguments_text(fcinfo, 4);
 	if (swept != NULL || points != NIL)
 		rtb_scenario_set_points(e->scenario, swept, points);
 	if (!PG_ARGISNULL(2))
@@ -476,7 +411,7 @@ rtb_arguments_of_sweep(FunctionCallInfo fcinfo)
 	arms = texts_arg(fcinfo, 3, "arms");
 	if (arms != NIL)
 		rtb_scenario_choose_arms(e->scenario, arms);
-	check_query = text_arg(fcinfo, 5);
+	check_query = rtb_arguments_text(fcinfo, 5);
 	if (check_query != NULL)
 	{
 		rtb_script_require_query(rtb_script_blank(check_query), "a check query", false);
@@ -501,16 +436,16 @@ rtb_arguments_of_compare(FunctionCallInfo fcinfo)
 	int			count;
 
 	if (PG_ARGISNULL(0))
-		refuse_null("arms", "Give an array of rtbench.arm(...).");
-	array_elements(PG_GETARG_ARRAYTYPE_P(0), JSONBOID, "arms", &elems, &count);
+		rtb_arguments_refuse_null("arms", "Give an array of rtbench.arm(...).");
+	rtb_arguments_elements(PG_GETARG_ARRAYTYPE_P(0), JSONBOID, "arms", &elems, &count);
 	for (int i = 0; i < count; i++)
 		documents = lappend(documents, DatumGetJsonbP(elems[i]));
 	points = points_arg(fcinfo, 3);
-	swept = text_arg(fcinfo, 5);
+	swept = rtb_arguments_text(fcinfo, 5);
 	if (points != NIL && swept == NULL)
 		swept = "n";
 	e->run = palloc0(sizeof(RtbRun));
-	e->scenario = rtb_scenario_ad_hoc(text_arg(fcinfo, 1), text_arg(fcinfo, 2), swept, points,
+	e->scenario = rtb_scenario_ad_hoc(rtb_arguments_text(fcinfo, 1), rtb_arguments_text(fcinfo, 2), swept, points,
 									  PG_ARGISNULL(4) ? NULL : PG_GETARG_JSONB_P(4), documents);
 	read_options(fcinfo, 6, e);
 	return e;

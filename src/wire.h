@@ -27,6 +27,7 @@ typedef struct RtbWireOptions
 	RtbProtocol protocol;
 	int			batch;			/* of pipeline and multi */
 	int			fetch_size;		/* rows a driver's cursor fetches at once, 0: all */
+	bool		simulated;		/* points are simulated round trips, in microseconds */
 } RtbWireOptions;
 
 /* what the connection is, once rtb_wire_open() has made it */
@@ -35,8 +36,11 @@ extern RtbWireOptions rtb_wire_options;
 
 extern void rtb_wire_open(const RtbWireOptions *options);
 extern void rtb_wire_close(void);
+extern void rtb_wire_reopen(void);
 extern int64 rtb_wire_empty_price(void);
 extern bool rtb_wire_counts(void);
+extern void rtb_wire_distance(int64 round_trip_us);
+extern char *rtb_wire_delivered(void);
 
 /* wire_arm.c */
 extern void *rtb_wire_open_arm(const RtbArm *arm);

@@ -36,6 +36,8 @@ static bool counts;				/* the far end has rtbench */
 static bool settles;			/* and deferred triggers, which fire before the clock stops */
 static bool in_block;			/* BEGIN was sent by wire_begin() */
 static MemoryContext outer_cxt;
+static RtbDistance *distance = NULL;	/* simulated, or NULL */
+static int64 distance_us = 0;
 
 /* ---- rtbench's own statements ---- */
 
@@ -120,6 +122,24 @@ rtb_wire_open(const RtbWireOptions *options)
 }
 
 /*
+ * rtb_wire_reopen
+ *		Connect again if the connection was lost: for what must be cleaned up at
+ *		the far end.  Outside any transaction; throws if that is not possible.
+ */
+void
+rtb_wire_reopen(void)
+{
+	RtbWireOptions options = rtb_wire_options;
+
+	if (rtb_wire != NULL && rtb_connection_usable(rtb_wire))
+		return;
+	rtb_wire_close();
+	StartTransactionCommand();
+	rtb_wire_open(&options);
+	CommitTransactionCommand();
+}
+
+/*
  * rtb_wire_close
  *		End the connection, if there is one.
  */
@@ -140,6 +160,45 @@ bool
 rtb_wire_counts(void)
 {
 	return counts;
+}
+
+/*
+ * rtb_wire_distance
+ *		Simulate a round trip of so many microseconds beside each real one while
+ *		an arm runs; 0 is none.
+ */
+void
+rtb_wire_distance(int64 round_trip_us)
+{
+	MemoryContext old;
+
+	if (round_trip_us == distance_us)
+		return;
+	if (distance != NULL)
+		rtb_distance_free(distance);
+	distance = NULL;
+	distance_us = 0;
+	old = MemoryContextSwitchTo(TopMemoryContext);
+	if (round_trip_us > 0)
+		distance = rtb_distance_create(round_trip_us / 1000.0);
+	MemoryContextSwitchTo(old);
+	distance_us = round_trip_us;
+}
+
+/*
+ * rtb_wire_delivered
+ *		What was asked for and what it came to, in words; NULL if nothing was.
+ */
+char *
+rtb_wire_delivered(void)
+{
+	const RtbDelivered *d = distance ? rtb_distance_delivered(distance) : NULL;
+
+	if (d == NULL || d->waits == 0)
+		return NULL;
+	return psprintf("simulated distance: round trips of %g ms asked for, %.4f ms delivered on average of "
+					INT64_FORMAT ", %.3f ms at most", distance_us / 1000.0,
+					d->delivered_ns / 1e6 / d->waits, d->waits, d->longest_ns / 1e6);
 }
 
 /*
@@ -211,6 +270,7 @@ wire_after_error(void)
 {
 	in_block = false;
 	AbortOutOfAnyTransaction();
+	rtb_connection_distance(rtb_wire, NULL);
 	if (!rtb_connection_recover(rtb_wire, RECOVER_MS))
 		ereport(ERROR,
 				(errcode(ERRCODE_CONNECTION_FAILURE),
@@ -324,6 +384,7 @@ wire_observe_begin(RtbObserver *o)
 	if (o->counted)
 		(void) rtb_connection_query(rtb_wire, "CALL rtbench.count_begin()", NULL);
 	rtb_connection_begin_pass(rtb_wire);
+	rtb_connection_distance(rtb_wire, distance);
 }
 
 static void
@@ -361,6 +422,7 @@ wire_observe_end(RtbObserver *o)
 	const RtbTraffic *traffic = rtb_connection_end_pass(rtb_wire);
 	RtbArmRun  *run = unconstify(RtbArmRun *, o->run);
 
+	rtb_connection_distance(rtb_wire, NULL);
 	run->round_trips = traffic->round_trips;
 	/* BEGIN and ROLLBACK of a pass stand outside the clock: a client sends BEGIN and COMMIT */
 	if (in_block && run->needs_block)

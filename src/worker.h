@@ -42,6 +42,7 @@ extern void rtb_check_blocked(int pid, const char *what);
 /* the worker's side */
 extern void rtb_worker_reply(char kind, const char *data, Size size);
 extern bool rtb_in_worker(void);
+extern int	rtb_worker_caller_pid(void);
 extern void rtb_worker_activity(const char *text);
 extern bool rtb_worker_cancelled(void);
 extern void rtb_worker_clean_up(void);

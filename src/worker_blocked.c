@@ -23,7 +23,8 @@
 #define MAX_CHAIN	32
 
 /*
- * Is pid waiting for this process, directly or through others?
+ * Is pid waiting for this process, or for the one that waits for this one,
+ * directly or through others?
  */
 static bool
 waits_for_us(int pid)
@@ -46,7 +47,7 @@ waits_for_us(int pid)
 		{
 			bool		known = false;
 
-			if (pids[j] == MyProcPid)
+			if (pids[j] == MyProcPid || pids[j] == rtb_worker_caller_pid())
 				return true;
 			for (int k = 0; k < n; k++)
 				known |= (chain[k] == pids[j]);

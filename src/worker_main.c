@@ -408,6 +408,15 @@ rtb_in_worker(void)
 }
 
 /*
+ * The process that waits for this one if it is a worker; 0 in others.
+ */
+int
+rtb_worker_caller_pid(void)
+{
+	return header != NULL ? header->caller_pid : 0;
+}
+
+/*
  * Send a reply to the caller, who hands it to the request's sink.  Waits while
  * the queue is full; does not throw, also when the caller is gone.
  */

@@ -2,7 +2,7 @@
 # checks.sh: rules that the tree keeps about itself.  Sourced by run.sh, which runs each check_NAME of CHECKS in the top
 # directory.  A check prints what offends and returns false; one that finds nothing to look at is false too.
 
-CHECKS=(one_version one_file_names_PG_VERSION_NUM one_file_includes_libpq tests_have_expected_output functions_of_at_most_120_lines)
+CHECKS=(one_version one_file_names_PG_VERSION_NUM only_connections_include_libpq tests_have_expected_output functions_of_at_most_120_lines)
 
 # The version stands in rtbench.control; the others must agree.
 check_one_version()
@@ -28,10 +28,12 @@ check_one_file_names_PG_VERSION_NUM()
 	grep -q PG_VERSION_NUM src/compat.h && ! grep -n PG_VERSION_NUM $(ls src/*.[ch] | grep -vx src/compat.h)
 }
 
-# libpq in a backend needs care (never block, never leak a connection): one file is where it is taken
-check_one_file_includes_libpq()
+# libpq in a backend needs care (never block, never leak a connection): it is taken in the files of the connection alone
+check_only_connections_include_libpq()
 {
-	! grep -nE '#[[:space:]]*include.*libpq-(fe|events)\.h' $(ls src/*.[ch] | grep -vx src/connection.c)
+	grep -q 'libpq-fe\.h' src/connection_private.h &&
+		! grep -nE '#[[:space:]]*include.*(libpq-(fe|events)|connection_private)\.h' $(ls src/*.[ch] | grep -vE '^src/connection(_private\.h|(_[a-z]+)?\.c)$') &&
+		! grep -nE '#[[:space:]]*include.*libpq-(fe|events)\.h' $(ls src/connection*.c)
 }
 
 check_tests_have_expected_output()

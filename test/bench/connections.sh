@@ -1,0 +1,121 @@
+#!/bin/bash
+# connections.sh [PAIRS [STATEMENTS]]: what a statement costs over rtbench's connections, beside pgbench -c 1 with the same protocol
+#
+# Both send the same statements, each in a transaction of its own, by the same protocol, over a new connection each time, in turn.
+# pgbench is the client that is written for nothing else; rtbench's is a backend, which must stay interruptible.  The keys are
+# constants of pgbench's (a counter would cost it time), numbers that count up of rtbench's.  Statements of one batch by pipeline
+# are one transaction.  Server and clients are bound to one core: where the kernel puts two processes is a factor of two, and no
+# property of either client.
+#
+# A ratio is rtbench's time over pgbench's; the interval is 99.8 %, of PAIRS pairs, as there are
+# many of them.  Must reach: 1.00 lies in it, or above it.
+# A simulated round trip's mean must be within 1 % or 5 us of what was asked: the median of five means.
+
+. "$(dirname "$0")/common.bash"
+pairs=${1:-20} statements=${2:-3000}
+work=$(mktemp -d) || exit
+bouncer=''
+end()
+{
+	[ -z "$bouncer" ] || kill -INT "$bouncer" 2>/dev/null
+	rm -rf "$work"
+}
+trap end EXIT
+
+# by TCP too, and on one core
+data=$(sql -c 'SHOW data_directory') || exit
+sql -c "ALTER SYSTEM SET listen_addresses = '127.0.0.1'" -c 'ALTER SYSTEM SET synchronous_commit = off' || exit
+core=$(taskset -cp $$ | sed 's/.*: *\([0-9]*\).*/\1/')
+taskset -c "$core" pg_ctl -D "$data" -l "$work/log" -o "-p $PGPORT" -m fast -w restart >/dev/null || exit
+extension
+sql <<'SQL' || exit
+CREATE TABLE t (id bigint PRIMARY KEY, v text NOT NULL);
+INSERT INTO t SELECT g, 'twenty or so letters' FROM generate_series(1, 100000) g;
+CREATE TABLE taken (id bigint, v text);
+CREATE UNLOGGED TABLE measured (n serial, what text, client text, us float8);
+VACUUM ANALYZE t;
+SQL
+
+# pgbench_us PROTOCOL SCRIPT HOST PORT STATEMENTS_A_TRANSACTION
+pgbench_us()
+{
+	taskset -c "$core" pgbench -n -c 1 -M "$1" -f "$2" -t $((statements / $5)) -D n=5 -h "$3" -p "$4" "${6:-postgres}" 2>&1 |
+		awk -v per="$5" '/^tps/ { print 1e6 / $3 / per }'
+}
+
+theirs_once() # as measure has set things up
+{
+	us=$(PGOPTIONS='' pgbench_us "$theirs" "$work/script" "$host" "$port" "$per" "$db")
+	sql -c "INSERT INTO bench.measured (what, client, us) VALUES ('$what', 'pgbench', $us)" || exit
+}
+
+# measure NAME TRANSPORT PROTOCOL STATEMENT : in turn, into table measured
+measure()
+{
+	local what="$2 $3 $1" host=$PGHOST port=$PGPORT where="transport => '$2'" db=postgres mine=$3 theirs=$3 per=1 i us
+	case $2 in
+		tcp) host=127.0.0.1 ;;
+		pooler) host=127.0.0.1 port=$bouncer_port where="server => 'pooler'" db=pooled ;;
+	esac
+	printf '%s;\n' "${4//:n/:n::bigint}" >"$work/script"
+	if [ "$3" = pipeline ]; then
+		theirs=prepared per=100
+		{ printf '%s\n' '\startpipeline'; for ((i = 0; i < 100; i++)); do cat "$work/script"; done; printf '%s\n' '\endpipeline'; } >"$work/pipeline"
+		mv "$work/pipeline" "$work/script"
+	fi
+	for ((i = 0; i < pairs; i++)); do
+		# whoever came second comes first in the next pair
+		[ $((i % 2)) = 0 ] || theirs_once
+		sql -c "INSERT INTO bench.measured (what, client, us) SELECT '$what', 'rtbench', microseconds FROM rtbench.ask('${4//:n/:n::bigint}',
+			$where, protocol => '$mine', times => $statements, batch => 100, transaction => false)" || exit
+		[ $((i % 2)) = 1 ] || theirs_once
+	done
+}
+
+for transport in unix tcp; do
+	for protocol in simple extended prepared; do
+		measure SELECT $transport $protocol 'SELECT v FROM bench.t WHERE id = :n'
+		measure INSERT $transport $protocol "INSERT INTO bench.taken VALUES (:n, \$\$letters\$\$)"
+		measure DELETE $transport $protocol 'DELETE FROM bench.t WHERE id = -:n'
+	done
+	measure SELECT $transport pipeline 'SELECT v FROM bench.t WHERE id = :n'
+	measure INSERT $transport pipeline "INSERT INTO bench.taken VALUES (:n, \$\$letters\$\$)"
+done
+
+if command -v pgbouncer >/dev/null; then
+	bouncer_port=$((PGPORT + 1))
+	user=$(sql -c 'SELECT current_user')
+	printf '%s\n' '[databases]' "pooled = host=$PGHOST port=$PGPORT dbname=postgres user=$user pool_mode=session" '[pgbouncer]' \
+		'listen_addr = 127.0.0.1' "listen_port = $bouncer_port" 'unix_socket_dir =' 'auth_type = any' "auth_file = $work/users" \
+		"logfile = $work/bouncer.log" "pidfile = $work/bouncer.pid" >"$work/ini"
+	: >"$work/users"
+	taskset -c "$core" pgbouncer -q -d "$work/ini" && bouncer=$(cat "$work/bouncer.pid")
+	sql -c "CREATE SERVER pooler FOREIGN DATA WRAPPER rtbench_fdw OPTIONS (host '127.0.0.1', port '$bouncer_port', dbname 'pooled', gssencmode 'disable')" \
+		-c 'CREATE USER MAPPING FOR PUBLIC SERVER pooler' || exit
+	for protocol in simple extended prepared; do
+		measure SELECT pooler $protocol 'SELECT v FROM bench.t WHERE id = :n'
+	done
+else
+	report 'no pgbouncer here: nothing of it is measured' ''
+fi
+
+echo "$pairs pairs, $statements statements each"
+sql -F $'\t' <<'SQL' | reports
+WITH pair AS (
+	SELECT what, client, us, row_number() OVER (PARTITION BY what, client ORDER BY n) AS i FROM bench.measured
+), ratio AS (
+	SELECT what, array_agg(ln(r.us / p.us)) AS logs, rtbench.median(array_agg(r.us)) AS mine, rtbench.median(array_agg(p.us)) AS theirs
+	FROM pair r JOIN pair p USING (what, i) WHERE r.client = 'rtbench' AND p.client = 'pgbench' GROUP BY what
+)
+SELECT format('%-24s %s us   pgbench %s us   ratio %s [%s, %s]   at most 1.00', what, to_char(mine, '990.00'), to_char(theirs, '990.00'),
+		to_char(exp(rtbench.hodges_lehmann(logs)), 'FM0.000'), to_char(exp(i.low), 'FM0.000'), to_char(exp(i.high), 'FM0.000')),
+	i.low <= 0
+FROM ratio, rtbench.signed_rank_interval(logs, 0.998) i ORDER BY what;
+SQL
+
+sql -F $'\t' <<'SQL' | reports
+SELECT format('a simulated round trip of %s ms: %s ms   within 1 %% or 5 us', d, round(mean::numeric, 4)), abs(mean - d) <= greatest(0.01 * d, 0.005)
+FROM (SELECT d, rtbench.median(array_agg(a.delivered_ms)) AS mean
+	FROM generate_series(1, 5), unnest(ARRAY[0.2, 1, 2.9]) d, rtbench.ask('SELECT 1', times => 300, round_trip_ms => d) a GROUP BY d) m ORDER BY d;
+SQL
+close
