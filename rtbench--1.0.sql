@@ -219,11 +219,11 @@ COMMENT ON VIEW rtbench.arms IS 'arms of the scenarios that the current role may
 GRANT SELECT ON rtbench.scenarios, rtbench.arms TO PUBLIC;
 
 CREATE FUNCTION rtbench.step(statement text, types text[] DEFAULT NULL, plans text DEFAULT NULL,
-		subtransaction text DEFAULT NULL)
+		subtransaction text DEFAULT NULL, only_if text DEFAULT NULL)
 	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'rtb_step';
-COMMENT ON FUNCTION rtbench.step(text, text[], text, text) IS
-	'a step: a text sent as one message; types fixes the types of $1 ..., plans is ''fresh'' or ''kept'', subtransaction around each execution is ''none'', ''internal'' (begun and released in C) or ''savepoint'' (SAVEPOINT and RELEASE sent as statements)';
+COMMENT ON FUNCTION rtbench.step(text, text[], text, text, text) IS
+	'a step: a text sent as one message; types fixes the types of $1 ..., plans is ''fresh'' or ''kept'', subtransaction around each execution is ''none'', ''internal'' (begun and released in C) or ''savepoint'' (SAVEPOINT and RELEASE sent as statements); only_if is a boolean column of the driver''s row, ''$2'', or an object of parameters and the values at which the step is there';
 
 -- Texts have a form of their own, because literals without a type prefer it;
 -- everything else comes to the second form, which names what is wrong.
@@ -239,35 +239,35 @@ CREATE FUNCTION rtbench.foreach(driver text, VARIADIC body "any")
 COMMENT ON FUNCTION rtbench.foreach(text, "any") IS
 	'a step: for each row of the driver query, the steps of the body, with the row''s columns as $1 ...';
 
-CREATE FUNCTION rtbench.foreach(driver text, body jsonb[], commit_every bigint)
+CREATE FUNCTION rtbench.foreach(driver text, body jsonb[], commit_every bigint, only_if text DEFAULT NULL)
 	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'rtb_foreach_with_options';
-COMMENT ON FUNCTION rtbench.foreach(text, jsonb[], bigint) IS
+COMMENT ON FUNCTION rtbench.foreach(text, jsonb[], bigint, text) IS
 	'a loop that commits after every so many rows of its driver, in an arm with ending => ''commit''';
 
-CREATE FUNCTION rtbench.foreach(driver text, body jsonb[], commit_every text)
+CREATE FUNCTION rtbench.foreach(driver text, body jsonb[], commit_every text, only_if text DEFAULT NULL)
 	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'rtb_foreach_with_options';
-COMMENT ON FUNCTION rtbench.foreach(text, jsonb[], text) IS
+COMMENT ON FUNCTION rtbench.foreach(text, jsonb[], text, text) IS
 	'a loop that commits after every so many rows of its driver, the number being a parameter, '':name''';
 
 -- "character" only so that arrays of texts without a type mean these
-CREATE FUNCTION rtbench.foreach(driver character, body text[], commit_every bigint)
+CREATE FUNCTION rtbench.foreach(driver character, body text[], commit_every bigint, only_if text DEFAULT NULL)
 	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'rtb_foreach_with_options';
-COMMENT ON FUNCTION rtbench.foreach(character, text[], bigint) IS
+COMMENT ON FUNCTION rtbench.foreach(character, text[], bigint, text) IS
 	'a loop of statements that commits after every so many rows of its driver';
 
-CREATE FUNCTION rtbench.foreach(driver character, body text[], commit_every text)
+CREATE FUNCTION rtbench.foreach(driver character, body text[], commit_every text, only_if text DEFAULT NULL)
 	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'rtb_foreach_with_options';
-COMMENT ON FUNCTION rtbench.foreach(character, text[], text) IS
+COMMENT ON FUNCTION rtbench.foreach(character, text[], text, text) IS
 	'a loop of statements that commits after every so many rows of its driver, the number being a parameter, '':name''';
 
-CREATE FUNCTION rtbench.generated(query text)
+CREATE FUNCTION rtbench.generated(query text, only_if text DEFAULT NULL)
 	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'rtb_generated';
-COMMENT ON FUNCTION rtbench.generated(text) IS
+COMMENT ON FUNCTION rtbench.generated(text, text) IS
 	'a step: each value that the query returns is the text of a statement to send, as with psql''s \gexec';
 
 -- Texts have a form of their own, because literals without a type prefer it;
@@ -422,7 +422,10 @@ CREATE TABLE rtbench.steps (
 	statement text NOT NULL,
 	calls bigint NOT NULL,
 	first_ns bigint,
+	second_ns bigint,
+	third_ns bigint,
 	later_ns bigint,
+	prepare_ns bigint,
 	custom_plans bigint,
 	generic_plans bigint,
 	custom_ns bigint,
@@ -544,7 +547,10 @@ RETURNS TABLE (
 	statement text,
 	calls bigint,
 	first_us numeric,
+	second_us numeric,
+	third_us numeric,
 	later_us numeric,
+	prepare_us numeric,
 	custom_plans bigint,
 	generic_plans bigint,
 	custom_us numeric,
@@ -553,7 +559,7 @@ RETURNS TABLE (
 AS 'MODULE_PATHNAME', 'rtb_sql_step_result'
 LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
 COMMENT ON FUNCTION rtbench.step_result(bigint) IS
-'Per arm and step, from one untimed pass: the first execution beside the median of the others, and executions under custom plans beside those under the generic one. Without an id, of your own last run.';
+'Per arm and step, from one untimed pass: the first three executions beside the median of all but the first, what parsing and analysing took where an execution began with it, and executions under custom plans beside those under the generic one. Without an id, of your own last run.';
 
 CREATE FUNCTION rtbench.scaling(run bigint DEFAULT NULL)
 RETURNS TABLE (
@@ -654,7 +660,8 @@ BEGIN ATOMIC
 	WITH chosen AS MATERIALIZED (
 		SELECT c.run, c.i, r.margin, r.server_version, r.transport, r.settings, r.machine, r.documents
 		FROM unnest(rtbench.comparable_runs($1)) WITH ORDINALITY AS c (run, i)
-		JOIN rtbench.runs AS r ON r.run = c.run
+		-- not an inner join: it would not call the function, which refuses, where no run is visible
+		LEFT JOIN rtbench.runs AS r ON r.run = c.run
 	), facts AS (
 		SELECT c.i, 1 AS place, 'server version' AS what, c.server_version AS found FROM chosen AS c
 		UNION ALL
@@ -773,11 +780,16 @@ CREATE FUNCTION rtbench.sweep(
 	seed bigint DEFAULT NULL,
 	sessions int DEFAULT NULL,
 	target float8 DEFAULT 0.02,
-	control boolean DEFAULT true)
+	control boolean DEFAULT true,
+	server text DEFAULT NULL,
+	protocol text DEFAULT 'prepared',
+	batch int DEFAULT 100,
+	fetch_size int DEFAULT NULL,
+	round_trip_ms float8[] DEFAULT NULL)
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_sweep' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.sweep(text, bigint[], jsonb, text[], text, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[]) IS
 'run a scenario at every point, all its arms in turn, and say which ways are faster and whether they do the same';
 
 CREATE FUNCTION rtbench.compare(
@@ -800,11 +812,16 @@ CREATE FUNCTION rtbench.compare(
 	seed bigint DEFAULT NULL,
 	sessions int DEFAULT NULL,
 	target float8 DEFAULT 0.02,
-	control boolean DEFAULT true)
+	control boolean DEFAULT true,
+	server text DEFAULT NULL,
+	protocol text DEFAULT 'prepared',
+	batch int DEFAULT 100,
+	fetch_size int DEFAULT NULL,
+	round_trip_ms float8[] DEFAULT NULL)
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_compare' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.compare(jsonb[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[]) IS
 'compare ad hoc arms on the caller''s own committed tables, or on a fixture that setup builds';
 
 CREATE PROCEDURE rtbench.run_sweep(
@@ -827,10 +844,15 @@ CREATE PROCEDURE rtbench.run_sweep(
 	seed bigint DEFAULT NULL,
 	sessions int DEFAULT NULL,
 	target float8 DEFAULT 0.02,
-	control boolean DEFAULT true)
+	control boolean DEFAULT true,
+	server text DEFAULT NULL,
+	protocol text DEFAULT 'prepared',
+	batch int DEFAULT 100,
+	fetch_size int DEFAULT NULL,
+	round_trip_ms float8[] DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'rtb_run_sweep' LANGUAGE C;
 COMMENT ON PROCEDURE rtbench.run_sweep(text, bigint[], jsonb, text[], text, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[]) IS
 'sweep() by CALL, which arms that commit need: it commits first and then waits without a snapshot; the verdicts are in rtbench.last and rtbench.result() afterwards';
 
 CREATE PROCEDURE rtbench.run_compare(
@@ -853,10 +875,15 @@ CREATE PROCEDURE rtbench.run_compare(
 	seed bigint DEFAULT NULL,
 	sessions int DEFAULT NULL,
 	target float8 DEFAULT 0.02,
-	control boolean DEFAULT true)
+	control boolean DEFAULT true,
+	server text DEFAULT NULL,
+	protocol text DEFAULT 'prepared',
+	batch int DEFAULT 100,
+	fetch_size int DEFAULT NULL,
+	round_trip_ms float8[] DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'rtb_run_compare' LANGUAGE C;
 COMMENT ON PROCEDURE rtbench.run_compare(jsonb[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[]) IS
 'compare() by CALL, which arms that commit need: it commits first and then waits without a snapshot; the verdicts are in rtbench.last and rtbench.result() afterwards';
 
 
@@ -880,12 +907,39 @@ CREATE FUNCTION rtbench.compare(
 	seed bigint DEFAULT NULL,
 	sessions int DEFAULT NULL,
 	target float8 DEFAULT 0.02,
-	control boolean DEFAULT true)
+	control boolean DEFAULT true,
+	server text DEFAULT NULL,
+	protocol text DEFAULT 'prepared',
+	batch int DEFAULT 100,
+	fetch_size int DEFAULT NULL,
+	round_trip_ms float8[] DEFAULT NULL)
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_compare_text' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.compare(text[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[]) IS
 'refuses plain texts with a hint: arms are documents made by rtbench.arm()';
+
+--
+-- Counting for a run elsewhere (far_counts.c)
+--
+CREATE PROCEDURE rtbench.count_begin()
+AS 'MODULE_PATHNAME', 'rtb_count_begin' LANGUAGE C;
+COMMENT ON PROCEDURE rtbench.count_begin() IS
+'count what runs in this session from here on: a run whose arms go over a connection calls it at the far end';
+
+CREATE PROCEDURE rtbench.count_end()
+AS 'MODULE_PATHNAME', 'rtb_count_end' LANGUAGE C;
+COMMENT ON PROCEDURE rtbench.count_end() IS 'stop counting; rtbench.counted() tells what was seen';
+
+CREATE FUNCTION rtbench.counted(OUT statements bigint, OUT fired bigint, OUT loop_queries bigint, OUT rows bigint,
+	OUT plannings bigint, OUT xids bigint, OUT buffers_hit bigint, OUT buffers_read bigint, OUT wal_records bigint,
+	OUT wal_fpi bigint, OUT wal_bytes bigint, OUT transactions bigint, OUT commit_ns bigint, OUT elapsed_ns bigint,
+	OUT cpu_ns bigint, OUT subxact_overflowed boolean, OUT parallel boolean, OUT notifies boolean, OUT truncates boolean,
+	OUT ddl boolean, OUT plan_shape text, OUT fired_shape text)
+RETURNS record
+AS 'MODULE_PATHNAME', 'rtb_counted' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION rtbench.counted() IS
+'what was counted in this session between CALL rtbench.count_begin() and CALL rtbench.count_end()';
 
 --
 -- Runs that go on now (progress.c)
@@ -908,11 +962,11 @@ COMMENT ON VIEW rtbench.progress IS
 COMMENT ON COLUMN rtbench.progress.pid IS 'the backend whose statement the run is';
 COMMENT ON COLUMN rtbench.progress.run IS 'the id under which the run will be kept, in its database';
 COMMENT ON COLUMN rtbench.progress.phase IS
-'starting, fixture, pilot, sessions (fresh backends visit the points), rounds (of one backend), cleaning, judging; keeping: the run has been ended early';
+'starting, fixture, pilot, sessions (fresh backends visit the points), rounds (of one backend), cleaning, judging; keeping: the run has been ended early; load: the sessions of a load are at work';
 COMMENT ON COLUMN rtbench.progress.point IS 'the point that is being measured';
 COMMENT ON COLUMN rtbench.progress.session IS 'the session that runs, from 1, the pilot''s';
 COMMENT ON COLUMN rtbench.progress.sessions_planned IS 'sessions in all, as it looks now: fewer if intervals are narrow enough before; NULL until known';
-COMMENT ON COLUMN rtbench.progress.round IS 'the round that runs, from 1, of this session at this point';
+COMMENT ON COLUMN rtbench.progress.round IS 'the round that runs, from 1, of this session at this point, or of a load''s windows';
 COMMENT ON COLUMN rtbench.progress.passes_done IS 'passes done, untimed ones included';
 COMMENT ON COLUMN rtbench.progress.passes_planned IS
 'passes in all, as it looks now: fewer if intervals are narrow enough before; NULL until known';
@@ -1159,6 +1213,216 @@ DELETE FROM documents WHERE id = 1'],
 		'DELETE FROM documents WHERE id = 1'],
 		description => 'delete the document; the foreign keys do the rest'));
 
+INSERT INTO rtbench.scenario_definitions (id, builtin, name, swept, points, parameters, description, check_query, setup)
+VALUES (2, true, 'statement_rollback', 'statements', '{1,10,63,64,65,66,80,100,200,500,1000,10000}',
+	'{"work": "insert", "rows": 10000, "transactions": 25}',
+	'What a subtransaction for every statement costs, so that a failed statement can be rolled back alone. Swept: statements in a transaction. '
+	'work is insert, hot_update, update (of an indexed column), select, or mixed (a third writes, two thirds read). '
+	'A pass sends as many statements as make the given number of transactions, at most the given rows, at least one transaction.',
+	'SELECT ''entries'', id, v FROM entries UNION ALL SELECT ''accounts'', id, v FROM accounts',
+$setup$
+CREATE TABLE entries (id int PRIMARY KEY, v int NOT NULL);
+CREATE TABLE accounts (id int PRIMARY KEY, v int NOT NULL, balance int NOT NULL) WITH (fillfactor = 50);
+INSERT INTO accounts SELECT g, g, 0
+	FROM generate_series(1, CASE :'work' WHEN 'insert' THEN 1 ELSE greatest(:rows, :statements) END) g;
+CREATE INDEX accounts_v_idx ON accounts (v);
+-- the statements of a transaction, each in a block of its own that could handle its error
+DO $make$ BEGIN
+	EXECUTE format('CREATE PROCEDURE in_blocks(first int, last int) LANGUAGE plpgsql AS %L', format(
+		'BEGIN FOR i IN first .. last LOOP BEGIN %s EXCEPTION WHEN division_by_zero THEN NULL; END; END LOOP; END',
+		CASE :'work'
+			WHEN 'insert' THEN 'INSERT INTO entries VALUES (i, i);'
+			WHEN 'hot_update' THEN 'UPDATE accounts SET balance = balance + 1 WHERE id = i;'
+			WHEN 'update' THEN 'UPDATE accounts SET v = v + 1 WHERE id = i;'
+			WHEN 'select' THEN 'PERFORM balance FROM accounts WHERE id = i;'
+			ELSE 'IF i % 3 = 0 THEN UPDATE accounts SET balance = balance + 1 WHERE id = i; ELSE PERFORM balance FROM accounts WHERE id = i; END IF;'
+		END));
+END $make$;
+$setup$);
+
+INSERT INTO rtbench.arm_definitions (scenario, "position", document)
+SELECT 2, a."position", rtbench.arm(a.name, steps => ARRAY[
+		rtbench.foreach(
+			'SELECT g, g % 3 = 0, g % 3 <> 0 FROM generate_series(1, greatest(:statements, least(:rows - :rows % :statements, :transactions * :statements))) g',
+			ARRAY[
+				rtbench.step('INSERT INTO entries VALUES ($1, $1)', subtransaction => a.kind, only_if => '{"work": "insert"}'),
+				rtbench.step('UPDATE accounts SET balance = balance + 1 WHERE id = $1', subtransaction => a.kind, only_if => '{"work": "hot_update"}'),
+				rtbench.step('UPDATE accounts SET v = v + 1 WHERE id = $1', subtransaction => a.kind, only_if => '{"work": "update"}'),
+				rtbench.step('SELECT balance FROM accounts WHERE id = $1', subtransaction => a.kind, only_if => '{"work": "select"}'),
+				rtbench.step('UPDATE accounts SET balance = balance + 1 WHERE id = $1', subtransaction => a.kind, only_if => '{"work": "mixed", "$2": true}'),
+				rtbench.step('SELECT balance FROM accounts WHERE id = $1', subtransaction => a.kind, only_if => '{"work": "mixed", "$3": true}')],
+			commit_every => ':statements')],
+		ending => 'commit', description => a.description)
+FROM (VALUES
+	(1, 'transaction', 'none', 'each statement sent, no subtransaction'),
+	(2, 'statement', 'internal', 'a subtransaction around each, begun and released inside the server'),
+	(3, 'savepoint', 'savepoint', 'SAVEPOINT and RELEASE sent around each'))
+	AS a ("position", name, kind, description);
+
+INSERT INTO rtbench.arm_definitions (scenario, "position", document)
+SELECT 2, 4, rtbench.arm('exception_block', steps => ARRAY[
+		rtbench.foreach(
+			'SELECT g, g + :statements - 1 FROM generate_series(1, greatest(:statements, least(:rows - :rows % :statements, :transactions * :statements)), :statements) g',
+			'CALL in_blocks($1, $2)')],
+	ending => 'autocommit', description => 'a procedure called for each transaction: plpgsql with an EXCEPTION block around each statement');
+
+--
+-- procedure_vs_statements: the same INSERTs sent one by one, or asked for by one
+-- call with an array for each transaction
+--
+INSERT INTO rtbench.scenario_definitions (id, builtin, name, swept, points, parameters, description, check_query, setup)
+VALUES (3, true, 'procedure_vs_statements', 'statements', '{1,2,5,10,20,50,100}',
+	'{"rows": 10000, "columns": 3, "key": "identity", "unique": "no", "constraints": "no", "sent": "prepared", "cast": "explicit"}',
+	'Is a procedure faster than its statements sent one by one? Swept: statements (one row each) in a transaction, or by swept => ''columns'' the payload columns, 0 to 9. '
+	'A pass is a batch of the given rows. key is identity, client_uuid (made by the client) or server_uuid (made by a default, left out of the check). '
+	'unique: an index on the payload; constraints: CHECK and NOT NULL on it. sent is how calls are sent: prepared once a batch, or as text with the array as a literal; '
+	'cast: with an explicit cast of the array or an implicit one. By transport worker there is no socket: the differences are the floor of those that a client sees.',
+	'SELECT * FROM payload',
+$setup$
+DO $make$
+DECLARE
+	with_key boolean := :'key' = 'client_uuid';
+	list text := (SELECT string_agg(format('c%s', c), ', ' ORDER BY c) FROM generate_series(1, :columns) c);
+	payload text := (SELECT string_agg(format('c%s text%s', c, CASE :'constraints' WHEN 'yes' THEN format(' NOT NULL CHECK (c%s <> '''')', c) ELSE '' END), ', ' ORDER BY c)
+		FROM generate_series(1, :columns) c);
+	fields text := (SELECT string_agg(format('c%s text', c), ', ' ORDER BY c) FROM generate_series(1, :columns) c);
+	made text := (SELECT string_agg(format('format(''%s of %%s'', n)', c), ', ' ORDER BY c) FROM generate_series(1, :columns) c);
+	taken text := (SELECT string_agg(format('i.c%s', c), ', ' ORDER BY c) FROM generate_series(1, :columns) c);
+	statement text;
+	loop_text text;
+	cast_text text := CASE :'cast' WHEN 'explicit' THEN '::item[]' ELSE '' END;
+BEGIN
+	IF :'unique' NOT IN ('yes', 'no') OR :'constraints' NOT IN ('yes', 'no') THEN
+		RAISE EXCEPTION 'parameters "unique" and "constraints" are "yes" or "no"' USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	EXECUTE format('CREATE TABLE items (k %s%s)', CASE :'key'
+			WHEN 'identity' THEN 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY'
+			WHEN 'client_uuid' THEN 'uuid PRIMARY KEY'
+			ELSE 'uuid DEFAULT gen_random_uuid() PRIMARY KEY' END, ', ' || payload);
+	IF :'unique' = 'yes' AND :columns > 0 THEN
+		EXECUTE format('CREATE UNIQUE INDEX ON items (%s)', list);
+	END IF;
+	-- what must be the same after every arm
+	EXECUTE format('CREATE VIEW payload AS SELECT true AS row_is_there%s%s FROM items',
+		CASE :'key' WHEN 'server_uuid' THEN '' ELSE ', k' END, ', ' || list);
+	-- what the client has: rows, and the same rows in arrays, one for each transaction
+	EXECUTE format('CREATE TYPE item AS (%s%sn int)', fields || ', ', CASE WHEN with_key THEN 'k uuid, ' END);
+	CREATE TABLE lines OF item;
+	EXECUTE format('INSERT INTO lines SELECT %s%sn FROM generate_series(1, $1) n',
+		made || ', ', CASE WHEN with_key THEN 'md5(n::text)::uuid, ' END)
+		USING greatest(:statements, :rows - :rows % :statements);
+	statement := CASE WHEN with_key OR :columns > 0
+		THEN format('INSERT INTO items (%s) VALUES (%s)', concat_ws(', ', list, CASE WHEN with_key THEN 'k' END), concat_ws(', ', taken, CASE WHEN with_key THEN 'i.k' END))
+		ELSE 'INSERT INTO items DEFAULT VALUES' END;
+	loop_text := format('BEGIN FOREACH i IN ARRAY batch LOOP %s; END LOOP; END', statement);
+	EXECUTE format('CREATE PROCEDURE insert_items(batch item[]) LANGUAGE plpgsql AS %L', 'DECLARE i item; ' || loop_text);
+	EXECUTE format('CREATE FUNCTION insert_all(batch item[]) RETURNS void LANGUAGE plpgsql AS %L', 'DECLARE i item; ' || loop_text);
+	CREATE TABLE calls (call int PRIMARY KEY, batch item[] NOT NULL, call_text text, select_text text, do_text text NOT NULL);
+	-- neither compressed nor looked at by ANALYZE: only read whole
+	ALTER TABLE calls ALTER batch SET STORAGE EXTERNAL, ALTER call_text SET STORAGE EXTERNAL, ALTER select_text SET STORAGE EXTERNAL, ALTER do_text SET STORAGE EXTERNAL,
+		ALTER batch SET STATISTICS 0, ALTER call_text SET STATISTICS 0, ALTER select_text SET STATISTICS 0, ALTER do_text SET STATISTICS 0;
+	INSERT INTO calls
+		SELECT call, batch, CASE :'sent' WHEN 'text' THEN format('CALL insert_items(%L%s)', batch, cast_text) END,
+			   CASE :'sent' WHEN 'text' THEN format('SELECT insert_all(%L%s)', batch, cast_text) END,
+			   format('DO %L', format('DECLARE batch item[] := %L%s; i item; %s', batch, cast_text, loop_text))
+		FROM (SELECT (l.n - 1) / :statements, array_agg(l::item ORDER BY l.n) FROM lines l GROUP BY 1) b (call, batch) ORDER BY call;
+END $make$;
+$setup$);
+
+INSERT INTO rtbench.arm_definitions (scenario, "position", document)
+SELECT 3, 1, rtbench.arm('sql', steps => ARRAY[
+		rtbench.foreach('SELECT * FROM lines ORDER BY n',
+			ARRAY(SELECT rtbench.step(
+					CASE WHEN columns = 0 AND NOT with_key THEN 'INSERT INTO items DEFAULT VALUES'
+						ELSE (SELECT format('INSERT INTO items (%s) VALUES (%s)', string_agg(CASE WHEN c > columns THEN 'k' ELSE format('c%s', c) END, ', ' ORDER BY c), string_agg(format('$%s', c), ', ' ORDER BY c))
+							FROM generate_series(1, columns + with_key::int) c) END,
+					only_if => format('{"columns": %s, "key": %s}', columns, CASE WHEN with_key THEN '"client_uuid"' ELSE '["identity", "server_uuid"]' END))
+				FROM generate_series(0, 9) AS columns, (VALUES (true), (false)) AS k (with_key) ORDER BY columns, with_key),
+			commit_every => ':statements')],
+	ending => 'commit', description => 'each INSERT prepared and sent by itself, BEGIN and COMMIT around each transaction');
+
+INSERT INTO rtbench.arm_definitions (scenario, "position", document)
+SELECT 3, a."position", rtbench.arm(a.name, steps => ARRAY[
+		rtbench.foreach('SELECT batch FROM calls ORDER BY call', ARRAY[
+				rtbench.step(a.call || '($1::item[])', only_if => '{"cast": "explicit"}'),
+				rtbench.step(a.call || '($1)', only_if => '{"cast": "implicit"}')],
+			commit_every => NULL::bigint, only_if => '{"sent": "prepared"}'),
+		rtbench.generated(format('SELECT %I FROM calls ORDER BY call', a.texts), only_if => '{"sent": "text"}')],
+	ending => 'autocommit', description => a.description)
+FROM (VALUES
+	(2, 'proc', 'CALL insert_items', 'call_text', 'a CALL for each transaction, with an array of its rows; the procedure runs the same INSERT for each'),
+	(4, 'function', 'SELECT insert_all', 'select_text', 'the same in a function, by SELECT'))
+	AS a ("position", name, call, texts, description);
+
+INSERT INTO rtbench.arm_definitions (scenario, "position", document)
+SELECT 3, 3, rtbench.arm('do_block', steps => ARRAY[rtbench.generated('SELECT do_text FROM calls ORDER BY call')],
+	ending => 'autocommit', description => 'the same in a DO block for each transaction, the array a literal in its text, compiled and planned anew each time');
+
+--
+-- What the scenarios above are asked for, as tables
+--
+CREATE FUNCTION rtbench.statement_rollback_table(run bigint DEFAULT NULL)
+RETURNS TABLE (
+	statements bigint,
+	arm text,
+	tps_without numeric,
+	tps_with numeric,
+	tps_stddev numeric,
+	decrease_percent numeric,
+	decrease_low numeric,
+	decrease_high numeric,
+	verdict text,
+	commit_percent numeric,
+	xids_per_transaction numeric,
+	overflowed boolean,
+	hot_percent numeric
+)
+LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 36
+BEGIN ATOMIC
+	WITH r AS (SELECT * FROM rtbench.result(statement_rollback_table.run))
+	SELECT w.point, w.arm, b.tps, w.tps, w.tps_stddev, w.decrease_percent, w.decrease_low, w.decrease_high, w.verdict,
+		   round(100 * w.commit_ms / nullif(w.median_ms, 0), 1), trim_scale(round(w.xids::numeric / nullif(w.transactions, 0), 2)),
+		   w.subxact_overflowed, w.hot_percent
+	FROM r w LEFT JOIN r b ON b.arm = (SELECT runs.baseline FROM rtbench.runs WHERE runs.run = w.run) AND b.point IS NOT DISTINCT FROM w.point
+	WHERE w.arm <> (SELECT runs.baseline FROM rtbench.runs WHERE runs.run = w.run)
+	ORDER BY w.point, (SELECT array_position(runs.arms, w.arm) FROM rtbench.runs WHERE runs.run = w.run);
+END;
+COMMENT ON FUNCTION rtbench.statement_rollback_table(bigint) IS
+'A run of arms that commit beside its baseline, one row for each point and other arm: transactions a second without (the baseline) and with, the decrease with its interval, the share of commits in the time, ids and overflow of subtransactions, share of HOT updates. Without an id, of your own last run.';
+
+CREATE FUNCTION rtbench.procedure_vs_statements_table(run bigint DEFAULT NULL)
+RETURNS TABLE (
+	point bigint,
+	arm text,
+	round_trips bigint,
+	mean_s numeric,
+	stddev_s numeric,
+	median_s numeric,
+	speedup numeric,
+	speedup_low numeric,
+	speedup_high numeric,
+	verdict text,
+	us_per_statement numeric,
+	first_us numeric,
+	second_us numeric,
+	third_us numeric,
+	later_us numeric,
+	prepare_us numeric,
+	catalog_reads bigint
+)
+LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 30
+BEGIN ATOMIC
+	SELECT r.point, r.arm, r.round_trips, trim_scale(r.mean_ms / 1000), trim_scale(r.stddev_ms / 1000), trim_scale(r.median_ms / 1000),
+		   r.speedup, r.speedup_low, r.speedup_high, r.verdict, r.us_per_statement,
+		   s.first_us, s.second_us, s.third_us, s.later_us, s.prepare_us, r.catalog_reads
+	FROM rtbench.result(procedure_vs_statements_table.run) r
+		LEFT JOIN (SELECT DISTINCT ON (t.point, t.arm) t.* FROM rtbench.step_result(procedure_vs_statements_table.run) t ORDER BY t.point, t.arm, t.step DESC) s
+			ON s.arm = r.arm AND s.point IS NOT DISTINCT FROM r.point
+	ORDER BY r.point, (SELECT array_position(runs.arms, r.arm) FROM rtbench.runs WHERE runs.run = r.run);
+END;
+COMMENT ON FUNCTION rtbench.procedure_vs_statements_table(bigint) IS
+'A run in seconds for each batch, with the speedup over its baseline, and the first three executions of the last step beside later ones (the whole call of a procedure, one statement of sql), what parsing and analysing took of an execution, and index scans of system catalogs in a batch. Without an id, of your own last run.';
+
 --
 -- Privileges
 --
@@ -1174,3 +1438,221 @@ GRANT SELECT, INSERT, DELETE ON rtbench.passes, rtbench.findings, rtbench.steps 
 GRANT SELECT ON rtbench.last, rtbench.history TO PUBLIC;
 -- whose runs it shows is decided row by row
 GRANT SELECT ON rtbench.progress TO PUBLIC;
+
+--
+-- Concurrent sessions (load.c)
+--
+CREATE FUNCTION rtbench.latency_quantiles(milliseconds float8[], fractions float8[])
+RETURNS float8[]
+AS 'MODULE_PATHNAME', 'rtb_sql_latency_quantiles'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION rtbench.latency_quantiles(float8[], float8[]) IS
+'Quantiles by the histogram in which a load keeps its latencies: the smallest value that at least this share does not exceed, to within 0.4 % of it (0 and values below 256 ns, and the largest, are exact); NULL of no values.';
+
+CREATE FUNCTION rtbench.load_group(name text, arm jsonb, sessions int DEFAULT 1, rate float8 DEFAULT NULL,
+		parameters jsonb DEFAULT NULL, variant text DEFAULT NULL)
+	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'rtb_sql_load_group';
+COMMENT ON FUNCTION rtbench.load_group(text, jsonb, int, float8, jsonb, text) IS
+	'a group of concurrent sessions that all run one arm, made by rtbench.arm(), again and again; rate: transactions a second of the whole group, at random times; variant: what it is called where groups of one name are compared, by default as the arm';
+
+CREATE FUNCTION rtbench.load_group(name text, arm text, sessions int DEFAULT 1, rate float8 DEFAULT NULL,
+		parameters jsonb DEFAULT NULL, variant text DEFAULT NULL)
+	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'rtb_sql_load_group';
+COMMENT ON FUNCTION rtbench.load_group(text, text, int, float8, jsonb, text) IS
+	'a group of concurrent sessions that run an arm of the load''s scenario, by its name';
+
+CREATE TABLE rtbench.loads (
+	run bigint DEFAULT rtbench.next_run() PRIMARY KEY,
+	owner regrole NOT NULL DEFAULT quote_ident(current_user)::regrole,
+	label text,
+	scenario text NOT NULL,
+	compared text,
+	groups jsonb NOT NULL,
+	margin float8 NOT NULL,
+	seed bigint NOT NULL,
+	started_at timestamptz NOT NULL,
+	finished_at timestamptz NOT NULL,
+	server_version text NOT NULL,
+	options jsonb NOT NULL,
+	settings jsonb NOT NULL,
+	machine jsonb NOT NULL,
+	setup jsonb NOT NULL
+);
+COMMENT ON TABLE rtbench.loads IS
+'Loads that are kept: what was asked for, where, and with what settings. Each role sees its own. Ids are those of runs.';
+COMMENT ON COLUMN rtbench.loads.compared IS 'the group whose variants were compared; NULL of a load that compares nothing';
+COMMENT ON COLUMN rtbench.loads.groups IS 'the groups and their variants, with the exact SQL that their sessions ran';
+
+CREATE TABLE rtbench.load_windows (
+	run bigint NOT NULL REFERENCES rtbench.loads ON DELETE CASCADE,
+	number int NOT NULL,
+	round int NOT NULL,
+	"position" int NOT NULL,
+	control boolean NOT NULL,
+	variant text NOT NULL,
+	group_name text NOT NULL,
+	sessions int NOT NULL,
+	elapsed_ms float8 NOT NULL,
+	tps float8 NOT NULL,
+	transactions bigint NOT NULL,
+	latency_max bigint NOT NULL,
+	latency_sum float8 NOT NULL,
+	latency_squares float8 NOT NULL,
+	latency_buckets int[] NOT NULL,
+	latency_counts bigint[] NOT NULL,
+	lag_ms float8,
+	lag_max_ms float8,
+	retries bigint NOT NULL,
+	xids bigint NOT NULL,
+	subxact_overflowed boolean NOT NULL,
+	errors jsonb NOT NULL,
+	messages jsonb NOT NULL,
+	waits jsonb NOT NULL,
+	PRIMARY KEY (run, number, group_name)
+);
+COMMENT ON TABLE rtbench.load_windows IS
+'What each group of a load did in each window that was counted, while a variant of the compared group was in force.';
+COMMENT ON COLUMN rtbench.load_windows.tps IS 'sum of the sessions'' transactions by their own time, which ends with their last transaction';
+COMMENT ON COLUMN rtbench.load_windows.latency_buckets IS
+'numbers of the histogram''s buckets that hold something, of latencies in nanoseconds; latency_counts: how many';
+COMMENT ON COLUMN rtbench.load_windows.waits IS 'samples of what its sessions waited for; CPU: for nothing';
+
+ALTER TABLE rtbench.loads ENABLE ROW LEVEL SECURITY;
+ALTER TABLE rtbench.load_windows ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON rtbench.loads
+	USING (owner = quote_ident(current_user)::regrole);
+CREATE POLICY own ON rtbench.load_windows
+	USING (EXISTS (SELECT FROM rtbench.loads AS l
+				   WHERE l.run = load_windows.run AND l.owner = quote_ident(current_user)::regrole));
+GRANT SELECT, DELETE, UPDATE (label),
+	INSERT (owner, label, scenario, compared, groups, margin, seed, started_at, finished_at,
+			server_version, options, settings, machine, setup)
+	ON rtbench.loads TO PUBLIC;
+GRANT SELECT, INSERT, DELETE ON rtbench.load_windows TO PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('rtbench.loads', '');
+SELECT pg_catalog.pg_extension_config_dump('rtbench.load_windows', '');
+
+CREATE FUNCTION rtbench.load_result(run bigint DEFAULT NULL)
+RETURNS TABLE (
+	run bigint,
+	group_name text,
+	variant text,
+	arm text,
+	sessions int,
+	windows int,
+	transactions bigint,
+	tps numeric,
+	tps_stddev numeric,
+	mean_ms numeric,
+	stddev_ms numeric,
+	p50_ms numeric,
+	p95_ms numeric,
+	p99_ms numeric,
+	max_ms numeric,
+	rate numeric,
+	lag_ms numeric,
+	lag_max_ms numeric,
+	errors jsonb,
+	retries bigint,
+	xids bigint,
+	subxact_overflowed boolean,
+	waits jsonb,
+	speedup numeric,
+	speedup_low numeric,
+	speedup_high numeric,
+	decrease_percent numeric,
+	decrease_low numeric,
+	decrease_high numeric,
+	latency_speedup numeric,
+	latency_low numeric,
+	latency_high numeric,
+	level numeric,
+	comparisons bigint,
+	verdict text,
+	notes text
+)
+AS 'MODULE_PATHNAME', 'rtb_sql_load_result'
+LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 4;
+COMMENT ON FUNCTION rtbench.load_result(bigint) IS
+'Every figure of a load: one row for each group and, where variants of a group were compared, each variant that was in force, the compared group first. Latencies count from the scheduled time where there is a rate. waits: share of samples; CPU is a session that waited for nothing. speedup: transactions a second beside those under the first variant; latency_speedup: mean latency under the first variant over that of this one; the verdict is on the first, with a rate on the second. Without an id, of your own last load.';
+
+CREATE PROCEDURE rtbench.run_load(groups jsonb[], duration interval DEFAULT '10 s', setup text DEFAULT NULL,
+	parameters jsonb DEFAULT NULL, warmup interval DEFAULT '1 s', label text DEFAULT NULL, retry boolean DEFAULT false)
+AS 'MODULE_PATHNAME', 'rtb_run_load' LANGUAGE C;
+COMMENT ON PROCEDURE rtbench.run_load(jsonb[], interval, text, jsonb, interval, text, boolean) IS
+'run groups of concurrent sessions, made by rtbench.load_group(), on tables that setup makes in a scratch schema; every transaction is committed; retry tries serialization failures and deadlocks again; the figures are in rtbench.load_result() afterwards';
+
+CREATE PROCEDURE rtbench.run_load(scenario text, duration interval DEFAULT '10 s', groups jsonb[] DEFAULT NULL,
+	parameters jsonb DEFAULT NULL, warmup interval DEFAULT '1 s', label text DEFAULT NULL, retry boolean DEFAULT false)
+AS 'MODULE_PATHNAME', 'rtb_run_load' LANGUAGE C;
+COMMENT ON PROCEDURE rtbench.run_load(text, interval, jsonb[], jsonb, interval, text, boolean) IS
+'the same with a scenario''s setup and arms: by default each arm is a group, of arms called group/variant the first of a group; parameters called group_sessions and group_rate are the groups''';
+
+CREATE PROCEDURE rtbench.run_load_compare(groups jsonb[], duration interval DEFAULT '30 s', setup text DEFAULT NULL,
+	parameters jsonb DEFAULT NULL, warmup interval DEFAULT '1 s', label text DEFAULT NULL, retry boolean DEFAULT false,
+	rounds int DEFAULT 12, margin float8 DEFAULT 0.02, control boolean DEFAULT true, seed bigint DEFAULT NULL)
+AS 'MODULE_PATHNAME', 'rtb_run_load_compare' LANGUAGE C;
+COMMENT ON PROCEDURE rtbench.run_load_compare(jsonb[], interval, text, jsonb, interval, text, boolean, int, float8, boolean, bigint) IS
+'compare variants of one group, which are groups of one name, while the others stay: the same sessions go on and change what they do from window to window, in mirrored rounds; the figures, also those of the other groups under each variant, are in rtbench.load_result() afterwards';
+
+CREATE PROCEDURE rtbench.run_load_compare(scenario text, duration interval DEFAULT '30 s', groups jsonb[] DEFAULT NULL,
+	parameters jsonb DEFAULT NULL, warmup interval DEFAULT '1 s', label text DEFAULT NULL, retry boolean DEFAULT false,
+	rounds int DEFAULT 12, margin float8 DEFAULT 0.02, control boolean DEFAULT true, seed bigint DEFAULT NULL)
+AS 'MODULE_PATHNAME', 'rtb_run_load_compare' LANGUAGE C;
+COMMENT ON PROCEDURE rtbench.run_load_compare(text, interval, jsonb[], jsonb, interval, text, boolean, int, float8, boolean, bigint) IS
+'the same with a scenario''s setup and arms: arms called group/variant are the variants of a group';
+
+INSERT INTO rtbench.scenario_definitions (id, builtin, name, parameters, description, setup)
+VALUES (20, true, 'mixed_load', '{"rows": 10000, "readers_sessions": 2, "writers_sessions": 2}',
+	'A load: readers of 15 SELECTs a transaction beside writers of 5 UPDATEs and 10 SELECTs, without and with a subtransaction for every statement. '
+	'CALL rtbench.run_load_compare(''mixed_load'') tells what that costs the writers, and the readers. '
+	'A transaction of the writers updates its rows in order, so that there are no deadlocks.',
+$setup$
+CREATE TABLE accounts (id int PRIMARY KEY, balance int NOT NULL, filler text NOT NULL) WITH (fillfactor = 50);
+INSERT INTO accounts SELECT g, 0, repeat('x', 80) FROM generate_series(1, :rows) g;
+$setup$),
+	(21, true, 'subtransaction_overflow', '{"rows": 5000, "statements": 65, "hold_seconds": 0.1, "readers_sessions": 1, "committers_rate": 200}',
+	'A load: a writer changes all rows of a table, each statement in a subtransaction, and holds them; readers scan the table meanwhile. '
+	'Other sessions see the ids of 64 subtransactions of a transaction in shared memory; of one that has more they must look up whose each id is. '
+	'It shows only when a later transaction has committed, as the committers'' do. '
+	'CALL rtbench.run_load_compare(''subtransaction_overflow'') compares 64 statements with the parameter''s, 65.',
+$setup$
+CREATE TABLE held (id int PRIMARY KEY, v int NOT NULL) WITH (fillfactor = 30);
+INSERT INTO held SELECT g, 0 FROM generate_series(1, :rows) g;
+CREATE TABLE counter (v int NOT NULL) WITH (fillfactor = 10);
+INSERT INTO counter VALUES (0);
+$setup$);
+
+INSERT INTO rtbench.arm_definitions (scenario, "position", document)
+SELECT 20, a."position", rtbench.arm(a.name, steps => ARRAY[
+		rtbench.foreach('SELECT r.id FROM (SELECT 1 + (random() * (:rows - 1))::int AS id FROM generate_series(1, 5)) r ORDER BY r.id',
+			rtbench.step('UPDATE accounts SET balance = balance + 1 WHERE id = $1', subtransaction => a.kind)),
+		rtbench.foreach('SELECT 1 + (random() * (:rows - 1))::int FROM generate_series(1, 10)',
+			rtbench.step('SELECT balance FROM accounts WHERE id = $1', subtransaction => a.kind))],
+	ending => 'commit', description => a.description)
+FROM (VALUES
+	(1, 'writers/transaction', 'none', '5 UPDATEs and 10 SELECTs a transaction, no subtransaction'),
+	(2, 'writers/statement', 'internal', 'the same with a subtransaction around each statement'))
+	AS a ("position", name, kind, description);
+INSERT INTO rtbench.arm_definitions (scenario, "position", document)
+SELECT 20, 3, rtbench.arm('readers', steps => ARRAY[
+		rtbench.foreach('SELECT 1 + (random() * (:rows - 1))::int FROM generate_series(1, 15)', 'SELECT balance FROM accounts WHERE id = $1')],
+	ending => 'commit', description => '15 SELECTs a transaction');
+
+INSERT INTO rtbench.arm_definitions (scenario, "position", document)
+SELECT 21, a."position", rtbench.arm(a.name, steps => ARRAY[
+		rtbench.foreach(format('SELECT 1 + (g - 1) * :rows / %1$s, g * :rows / %1$s FROM generate_series(1, %1$s) g', a.statements),
+			rtbench.step('UPDATE held SET v = v + 1 WHERE id BETWEEN $1 AND $2', subtransaction => 'internal')),
+		rtbench.step('SELECT pg_sleep(:hold_seconds)')],
+	ending => 'commit', description => a.description)
+FROM (VALUES
+	(1, 'writer/64_statements', '64', 'changes all rows in 64 subtransactions and holds them'),
+	(2, 'writer/statements', ':statements', 'the same in as many subtransactions as the parameter says'))
+	AS a ("position", name, statements, description);
+INSERT INTO rtbench.arm_definitions (scenario, "position", document) VALUES
+	(21, 3, rtbench.arm('readers', steps => ARRAY['SELECT sum(v) FROM held'],
+		ending => 'commit', description => 'scans the rows that the writer holds')),
+	(21, 4, rtbench.arm('committers', steps => ARRAY['UPDATE counter SET v = v + 1'],
+		ending => 'commit', description => 'commits, so that the writer''s ids are no longer the newest'));

@@ -89,6 +89,11 @@ SELECT rtbench.sweep('rows', pass_timeout => '-1 month');
 SELECT arm, verdict, median_ms IS NULL AS not_known FROM rtbench.compare(ARRAY[rtbench.arm('slow', 'SELECT pg_sleep(2)'), rtbench.arm('quick', 'SELECT 1')],
 	baseline => 'quick', max_time => '200 ms', control => false);
 
+-- a check query that would use up more than a tenth of it
+\set VERBOSITY terse
+SELECT rtbench.sweep('rows', check_query => 'SELECT pg_sleep(0.1)', max_time => '2 s');
+\set VERBOSITY default
+
 --
 -- NULL: refused where a value is due, the default where it means "not given"
 --

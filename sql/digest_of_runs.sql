@@ -174,3 +174,14 @@ SELECT arm, verdict, notes ~ 'does not see|no rows' AS told FROM rtbench.result(
 SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'CREATE TEMP TABLE q AS SELECT 1 AS x'), rtbench.arm('b', 'CREATE TEMP TABLE q AS SELECT 2 AS x')], rounds => 2);
 SELECT arm, verdict, notes ~ 'nothing was compared' AS told FROM rtbench.result();
 DROP TABLE public.seen_or_not;
+
+-- a table that is written from the second pass on only is not among those that the first pass found
+CREATE TABLE public.always (v int);
+CREATE TABLE public.later (v int);
+INSERT INTO public.later VALUES (1);
+CREATE SEQUENCE public.passes;
+SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'INSERT INTO public.always VALUES (1)'),
+	rtbench.arm('b', 'DO $$ BEGIN INSERT INTO public.always VALUES (1); IF nextval(''public.passes'') > 1 THEN UPDATE public.later SET v = 2; END IF; END $$')], rounds => 2);
+SELECT arm, verdict = 'not comparable' AS not_comparable, substring(notes FROM 'statements changed[^;]*') AS told FROM rtbench.result();
+DROP TABLE public.always, public.later;
+DROP SEQUENCE public.passes;

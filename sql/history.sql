@@ -67,6 +67,14 @@ UPDATE rtbench.runs SET options = '{"parameters": {"n": 3}}' WHERE run = :parame
 SET ROLE regress_rtbench_history;
 SELECT pg_temp.refusal(:a, other) AS refusal FROM unnest(ARRAY[:scenario, :parameters, :rows, :other, :a, -1]) AS other;
 SELECT pg_temp.refusal(:a), pg_temp.refusal(:a, NULL);
+-- by a role that has no run at all, too
+RESET ROLE;
+CREATE ROLE regress_rtbench_none;
+SET ROLE regress_rtbench_none;
+DO $$ BEGIN PERFORM * FROM rtbench.compare_runs(-1, -2); EXCEPTION WHEN undefined_object THEN RAISE NOTICE '%', sqlerrm; END $$;
+RESET ROLE;
+DROP ROLE regress_rtbench_none;
+SET ROLE regress_rtbench_history;
 
 -- history, in short, and forgetting
 SELECT label, scenario, transport, server_version, verdicts FROM rtbench.history ORDER BY run;

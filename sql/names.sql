@@ -54,6 +54,29 @@ SELECT count(*) FROM rtbench.compare(ARRAY[
 SELECT arm, verdict, checked FROM told;
 SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('one', 'INSERT INTO "Tä ble%s.""''" DEFAULT VALUES')], rounds => 2);
 SELECT regexp_replace(notes, '; WAL records.*', '') FROM rtbench.result();
+-- tables whose names would be the same without quotes, and one of the session's that has the name of one of the fixture's
+CREATE SCHEMA "regress_rtb.x"; CREATE TABLE "regress_rtb.x".t (a int);
+CREATE SCHEMA regress_rtb; CREATE TABLE regress_rtb."x.t" (a int);
+SELECT count(*) FROM rtbench.compare(ARRAY[
+	rtbench.arm('one', 'INSERT INTO regress_rtb."x.t" VALUES (1)', 'INSERT INTO "regress_rtb.x".t VALUES (1)'),
+	rtbench.arm('same', 'INSERT INTO "regress_rtb.x".t VALUES (1)', 'INSERT INTO regress_rtb."x.t" VALUES (1)'),
+	rtbench.arm('first', 'INSERT INTO regress_rtb."x.t" VALUES (2)', 'INSERT INTO "regress_rtb.x".t VALUES (1)'),
+	rtbench.arm('second', 'INSERT INTO regress_rtb."x.t" VALUES (1)', 'INSERT INTO "regress_rtb.x".t VALUES (2)')], rounds => 2);
+SELECT arm, verdict, checked, notes FROM told;
+SELECT count(*) FROM rtbench.compare(ARRAY[
+	rtbench.arm('one', 'INSERT INTO regress_rtb."x.t" VALUES (1)', 'INSERT INTO "regress_rtb.""x.t""" VALUES (1)'),
+	rtbench.arm('other', 'INSERT INTO regress_rtb."x.t" VALUES (1)', 'INSERT INTO "regress_rtb.""x.t""" VALUES (2)')],
+	'CREATE TABLE "regress_rtb.""x.t""" (a int)', rounds => 2);
+SELECT arm, verdict, checked, notes FROM told;
+DROP SCHEMA "regress_rtb.x", regress_rtb CASCADE;
+CREATE TEMP TABLE twice (a int);
+SELECT count(*) FROM rtbench.compare(ARRAY[
+	rtbench.arm('one', 'INSERT INTO pg_temp.twice VALUES (1)', 'INSERT INTO twice VALUES (1)'),
+	rtbench.arm('temporary', 'INSERT INTO pg_temp.twice VALUES (2)', 'INSERT INTO twice VALUES (1)'),
+	rtbench.arm('fixture', 'INSERT INTO pg_temp.twice VALUES (1)', 'INSERT INTO twice VALUES (2)')],
+	'CREATE TABLE twice (a int)', transport => 'caller', rounds => 2);
+SELECT arm, verdict, checked, notes FROM told;
+DROP TABLE pg_temp.twice;
 -- names of 62 and 63 bytes
 SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('one', format('INSERT INTO %I VALUES (1)', repeat('ñ', 31))), rtbench.arm('other', format('INSERT INTO %I VALUES (1)', repeat('ñ', 31)))],
 	format('CREATE TABLE %I (%I int)', repeat('ñ', 31), repeat('日', 21)), rounds => 2);

@@ -122,6 +122,9 @@ SELECT pg_temp.case('WAL: hint bits after a checkpoint', arm_rounds => '{"7": {"
        pg_temp.case('WAL: nothing left to do', arm_rounds => '{"7": {"wal_records": 0}}'),
        pg_temp.case('WAL: more than the images explain', arm_rounds => '{"7": {"wal_records": 453, "wal_fpi": 20}}'),
        pg_temp.case('WAL: twice the work behind fired statements', arm_rounds => '{"7": {"wal_records": 800}}'),
+       pg_temp.case('WAL: rows that no longer fit on their pages', arm_told => '{"updates": 400, "hot_updates": 400}', arm_rounds => '{"7": {"wal_records": 1200, "hot_updates": 0}}'),
+       pg_temp.case('WAL: the same with more updates', arm_told => '{"updates": 400, "hot_updates": 400}', arm_rounds => '{"7": {"wal_records": 1200, "updates": 500, "hot_updates": 0}}'),
+       pg_temp.case('WAL: fewer records where fewer updates were HOT', arm_told => '{"updates": 400, "hot_updates": 400}', arm_rounds => '{"7": {"wal_records": 200, "hot_updates": 0}}'),
        pg_temp.case('WAL: unknown', arm_rounds => '{"7": {"wal_records": null}}') \g /dev/null
 SELECT * FROM pg_temp.verdicts(:first);
 
@@ -183,10 +186,10 @@ SELECT arm, speedup, speedup_low, speedup_high, verdict FROM rtbench.result(:run
 
 -- per-step times
 INSERT INTO rtbench.steps VALUES
-(:run, NULL, 'above', 2, 'DELETE FROM t WHERE id = $1', 10, 812345, 21234, 5, 5, 20000, 25000),
-(:run, NULL, 'above', 1, 'SELECT 1', 1, 5123, NULL, NULL, NULL, NULL, NULL),
-(:run, NULL, 'base', 1, 'SELECT 2', 1, 6000, NULL, NULL, NULL, NULL, NULL);
-SELECT arm, step, statement, calls, first_us, later_us, custom_plans, generic_plans, custom_us, generic_us FROM rtbench.step_result();
+(:run, NULL, 'above', 2, 'DELETE FROM t WHERE id = $1', 10, 812345, 31234, 22345, 21234, 9876, 5, 5, 20000, 25000),
+(:run, NULL, 'above', 1, 'SELECT 1', 1, 5123, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+(:run, NULL, 'base', 1, 'SELECT 2', 1, 6000, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+SELECT arm, step, statement, calls, first_us, second_us, third_us, later_us, prepare_us, custom_plans, generic_plans, custom_us, generic_us FROM rtbench.step_result();
 
 -- nobody else sees or touches them
 SELECT max(run) AS last FROM rtbench.runs \gset

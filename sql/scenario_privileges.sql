@@ -25,7 +25,7 @@ SELECT scenario FROM rtbench.scenarios ORDER BY scenario COLLATE "C";
 SET ROLE regress_rtb_bob;
 SELECT scenario, owner FROM rtbench.scenarios WHERE NOT builtin;
 SELECT count(*) > 0 FROM rtbench.scenarios WHERE builtin;
-SELECT arm FROM rtbench.arms WHERE scenario <> 'delete_tree';
+SELECT arm FROM rtbench.arms WHERE scenario NOT IN (SELECT scenario FROM rtbench.scenarios WHERE builtin) ORDER BY arm;
 SELECT name FROM rtbench.scenario_definitions WHERE NOT builtin;
 SELECT * FROM rtbench.show_scenario('work');
 SELECT count(*) > 0 FROM rtbench.show_scenario('delete_tree');

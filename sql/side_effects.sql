@@ -126,6 +126,10 @@ SELECT * FROM pg_temp.both(ARRAY[
 	rtbench.arm('ticks', 'SELECT nextval(''ticks'')', 'INSERT INTO t VALUES (1)'),
 	rtbench.arm('setval', 'SELECT setval(''ticks'', 1000)', 'INSERT INTO t VALUES (1)')]);
 SELECT last_value >= 1000 AS advanced FROM ticks;
+-- what only drops it does not advance it, and after that nobody knows
+SELECT * FROM pg_temp.both(ARRAY[
+	rtbench.arm('plain', 'INSERT INTO t VALUES (1)'),
+	rtbench.arm('drops', 'DROP SEQUENCE ticks', 'INSERT INTO t VALUES (1)')]);
 
 --
 -- NOTIFY

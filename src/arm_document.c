@@ -11,6 +11,7 @@
  *			 "subtransaction": "none" | "internal" | "savepoint"}
  *			{"foreach": query, "body": [step, ...], "commit_every": n}
  *			{"generated": query}
+ *			each with "only_if": "$n" | {parameter: value or [value, ...], ...}
  *
  * Only "arm", "steps", and what names the kind of step are required.  An
  * unknown key is an error.  "plans" of an arm holds for its steps that do not
@@ -29,6 +30,7 @@
 #include "arm_document.h"
 #include "json_access.h"
 #include "script.h"
+#include "step_condition.h"
 
 typedef struct Reading
 {
@@ -42,9 +44,9 @@ typedef struct Reading
 
 static const char *const arm_keys[] =
 {"arm", "steps", "description", "before", "plans", "ending", NULL};
-static const char *const statement_keys[] = {"statement", "types", "plans", "subtransaction", NULL};
-static const char *const foreach_keys[] = {"foreach", "body", "commit_every", NULL};
-static const char *const generated_keys[] = {"generated", NULL};
+static const char *const statement_keys[] = {"statement", "types", "plans", "subtransaction", "only_if", NULL};
+static const char *const foreach_keys[] = {"foreach", "body", "commit_every", "only_if", NULL};
+static const char *const generated_keys[] = {"generated", "only_if", NULL};
 
 static List *read_steps(Reading *reading, JsonbContainer *holder, const char *key, bool inside);
 
@@ -314,7 +316,10 @@ read_step_text(Reading *reading, RtbStep *step, const char *text, const char *wh
 	rtb_text_place_pop(&place);
 }
 
-/* one step; inside: in the body of a foreach, where $n is a driver's column */
+/*
+ * One step, NULL if it is not there for the parameters' values; inside: in the
+ * body of a foreach, where $n is a driver's column.
+ */
 static RtbStep *
 read_step(Reading *reading, JsonbContainer *object, bool inside)
 {
@@ -322,6 +327,7 @@ read_step(Reading *reading, JsonbContainer *object, bool inside)
 	char	   *statement;
 	char	   *driver;
 	char	   *generated;
+	int			column;
 
 	check_stack_depth();
 	if (!JsonContainerIsObject(object) || JsonContainerIsScalar(object))
@@ -343,6 +349,9 @@ read_step(Reading *reading, JsonbContainer *object, bool inside)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a step must have one of \"statement\", \"foreach\" and \"generated\"")));
 
+	if (!rtb_condition_read(object, reading->rules, inside, &column))
+		return NULL;
+	step->if_column = column;
 	step->id = ++reading->steps;
 	if (driver != NULL)
 	{
@@ -388,14 +397,22 @@ read_steps(Reading *reading, JsonbContainer *holder, const char *key, bool insid
 	for (int i = 0; i < n; i++)
 	{
 		JsonbValue *value = getIthJsonbValueFromContainer(array, i);
+		RtbStep    *step;
 
 		if (value->type != jbvBinary)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("a step must be an object"),
 					 errhint("Make steps by rtbench.step(), rtbench.foreach() and rtbench.generated().")));
-		steps = lappend(steps, read_step(reading, value->val.binary.data, inside));
+		step = read_step(reading, value->val.binary.data, inside);
+		if (step != NULL)
+			steps = lappend(steps, step);
 	}
+	if (steps == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("no step of arm \"%s\" is there for these values of the parameters", reading->arm ? reading->arm : ""),
+				 errhint("rtbench.arms shows under which values each is (\"only_if\").")));
 	return steps;
 }
 

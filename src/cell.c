@@ -174,8 +174,28 @@ catalog_reads_of(const RtbPass *pass)
 }
 
 /*
- * A count of the timed passes: their median, RTB_UNKNOWN if any does not know
- * it.  Of an even number the lower middle one, so that it was really seen.
+ * The same of an untimed pass: over a connection only these are counted, for
+ * counting costs the far end a little.
+ */
+static int64
+untimed_count(const RtbCell *cell, int64 (*count) (const RtbPass *))
+{
+	ListCell   *lc;
+
+	foreach(lc, cell->digested)
+	{
+		const RtbPass *pass = lfirst(lc);
+
+		if (pass->round == 0 && count(pass) != RTB_UNKNOWN)
+			return count(pass);
+	}
+	return RTB_UNKNOWN;
+}
+
+/*
+ * A count of the timed passes: their median.  Of an even number the lower
+ * middle one, so that it was really seen.  Where they don't know it, that of
+ * an untimed pass; RTB_UNKNOWN if that does not either.
  */
 int64
 rtb_cell_count(const RtbCell *cell, int64 (*count) (const RtbPass *))
@@ -191,7 +211,7 @@ rtb_cell_count(const RtbCell *cell, int64 (*count) (const RtbPass *))
 		int64		value = count(lfirst(lc));
 
 		if (value == RTB_UNKNOWN)
-			return RTB_UNKNOWN;
+			return untimed_count(cell, count);
 		values[foreach_current_index(lc)] = (double) value;
 	}
 	rtb_sort(values, n);
@@ -400,6 +420,13 @@ rtb_cell_figures(const RtbCell *cell, double alpha, RtbResult *result)
 		const RtbPass *pass = lfirst(lc);
 
 		if (result->plan_shape == NULL)
+			result->plan_shape = pass->plan_shape;
+	}
+	foreach(lc, cell->digested)
+	{
+		const RtbPass *pass = lfirst(lc);
+
+		if (result->plan_shape == NULL && pass->round == 0)
 			result->plan_shape = pass->plan_shape;
 	}
 	if (cell->digested)

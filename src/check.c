@@ -77,6 +77,36 @@ find_part(const RtbCheck *check, const char *label)
 	return NULL;
 }
 
+/* the part of returned rows of so many columns, made at the first of them */
+static RtbCheckPart *
+returned_part(RtbCheck *check, int ncolumns, bool with_row_hashes)
+{
+	char		label[64];
+	RtbCheckPart *part;
+
+	snprintf(label, sizeof(label), "returned rows of %d column%s", ncolumns, ncolumns == 1 ? "" : "s");
+	part = find_part(check, label);
+	if (part == NULL)
+	{
+		part = add_part(check, label, with_row_hashes);
+		part->returned = true;
+	}
+	return part;
+}
+
+/*
+ * rtb_check_returned_text
+ *		A returned row that came as text.
+ */
+void
+rtb_check_returned_text(RtbCheck *check, bool with_row_hashes, int ncolumns, char **values,
+						int *lengths)
+{
+	RtbCheckPart *part = returned_part(check, ncolumns, with_row_hashes);
+
+	rtb_digest_text_row(&part->digest, part->row_hashes, ncolumns, values, lengths);
+}
+
 static void
 returned_startup(DestReceiver *self, int operation, TupleDesc desc)
 {
@@ -93,12 +123,8 @@ returned_startup(DestReceiver *self, int operation, TupleDesc desc)
 	}
 	if (r->current == NULL)
 	{
-		RtbCheckPart *part = add_part(r->check,
-									  psprintf("returned rows of %d column%s", desc->natts,
-											   desc->natts == 1 ? "" : "s"),
-									  r->with_row_hashes);
+		RtbCheckPart *part = returned_part(r->check, desc->natts, r->with_row_hashes);
 
-		part->returned = true;
 		r->current = rtb_digest_receiver(&part->digest, part->row_hashes);
 		r->widths = lappend_int(r->widths, desc->natts);
 		r->receivers = lappend(r->receivers, r->current);
@@ -201,6 +227,17 @@ rtb_check_discover(RtbSession *s, List *made)
 	}
 }
 
+/* tables that the running transaction has made, in the pass */
+static List *
+made_in_pass(RtbSession *s)
+{
+	List	   *locked;
+	List	   *modes;
+
+	s->transport->locked(&locked, &modes);
+	return s->transport->made(locked, s->pass_subid);
+}
+
 /*
  * The written tables as this pass left them: where arms change the catalogs
  * some may have other columns, some be gone, and some be new.
@@ -216,7 +253,7 @@ tables_of_pass(RtbSession *s, bool committed)
 	foreach(lc, s->at->written)
 		oids = lappend_oid(oids, ((RtbRelation *) lfirst(lc))->relid);
 	oids = list_concat_unique_oid(oids, committed ? rtb_rebuild_made(s)
-								  : rtb_written_made(rtb_written_locked(), s->pass_subid));
+								  : made_in_pass(s));
 	return rtb_written_describe(oids, s->at->fixture.schema, s->options.ignore_columns);
 }
 

@@ -19,4 +19,7 @@ extern bool rtb_check_equal(const RtbCheck *a, const RtbCheck *b);
 extern RtbCheckPart *rtb_check_part(const RtbCheck *check, const char *label);
 extern void rtb_check_count_alone(RtbCheck *a, RtbCheck *b, uint64 *only_a, uint64 *only_b);
 
+extern void rtb_check_returned_text(RtbCheck *check, bool with_row_hashes, int ncolumns, char **values,
+									int *lengths);
+
 #endif							/* RTB_CHECK_H */

@@ -143,7 +143,7 @@ rtb_cleaning_sizes(RtbSession *s)
 	{
 		RtbRelation *rel = lfirst(lc);
 
-		if (is_users(rel))
+		if (is_users(rel) && !s->transport->far)
 		{
 			const FirstSize *size = first_size(s->at, rel->relid);
 
@@ -286,7 +286,9 @@ rtb_cleaning_finish(RtbSession *s)
 		if (is_users(lfirst(lc)))
 			users = lappend(users, lfirst(lc));
 	}
-	rtb_fixture_vacuum(users, true);
+	rtb_fixture_vacuum(s->transport, users, true);
+	if (s->transport->far)
+		return;
 	s->transport->begin(NULL);
 	tell_growth(s);
 	s->transport->rollback();

@@ -81,6 +81,8 @@ warn_failed(RtbCollector *c, const RtbPass *pass)
 {
 	const char *arm = list_nth(c->run->arms, pass->arm);
 	const char *hint;
+	char	   *batch = pass->round > 0 ? psprintf(" in round %d of session %d", pass->round,
+											   pass->session) : "";
 	char	   *where = pass->has_point ? psprintf(" at point " INT64_FORMAT, pass->point) : "";
 
 	if (rtb_collector_failed(c, pass->has_point, pass->point, pass->arm, pass))
@@ -93,9 +95,9 @@ warn_failed(RtbCollector *c, const RtbPass *pass)
 								   pass->sqlstate[3], pass->sqlstate[4])),
 			 errmsg("arm \"%s\" failed%s: %s", arm, where, pass->message),
 			 pass->failed_step > 0
-			 ? errdetail("SQLSTATE %s in step %d, statement " INT64_FORMAT " of the pass.",
-						 pass->sqlstate, pass->failed_step, pass->failed_statement)
-			 : errdetail("SQLSTATE %s before the arm's first step.", pass->sqlstate),
+			 ? errdetail("SQLSTATE %s in step %d, statement " INT64_FORMAT " of the pass%s.",
+						 pass->sqlstate, pass->failed_step, pass->failed_statement, batch)
+			 : errdetail("SQLSTATE %s before the arm's first step%s.", pass->sqlstate, batch),
 			 hint != NULL ? errhint("%s", hint) : 0));
 }
 

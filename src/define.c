@@ -56,6 +56,22 @@ append_option(StringInfo buf, FunctionCallInfo fcinfo, int arg, const char *key,
 	escape_json(buf, value);
 }
 
+/* a condition: a driver's column, or an object */
+static void
+append_condition(StringInfo buf, FunctionCallInfo fcinfo, int arg)
+{
+	char	   *condition;
+
+	if (PG_ARGISNULL(arg))
+		return;
+	condition = text_to_cstring(PG_GETARG_TEXT_PP(arg));
+	appendStringInfoString(buf, ", \"only_if\": ");
+	if (condition[0] == '{')
+		appendStringInfoString(buf, condition);
+	else
+		escape_json(buf, condition);
+}
+
 static Jsonb *
 finished(StringInfo buf)
 {
@@ -158,7 +174,7 @@ append_argument_steps(StringInfo buf, FunctionCallInfo fcinfo, const char *kind)
 }
 
 /*
- * rtbench.step(statement text, types text[], plans text, subtransaction text) returns jsonb
+ * rtbench.step(statement text, types text[], plans text, subtransaction text, only_if text) returns jsonb
  */
 Datum
 rtb_step(PG_FUNCTION_ARGS)
@@ -192,6 +208,7 @@ rtb_step(PG_FUNCTION_ARGS)
 	}
 	append_option(&buf, fcinfo, 2, "plans", NULL);
 	append_option(&buf, fcinfo, 3, "subtransaction", NULL);
+	append_condition(&buf, fcinfo, 4);
 	appendStringInfoChar(&buf, '}');
 	step = finished(&buf);
 	rtb_step_check(step);
@@ -219,7 +236,7 @@ rtb_foreach(PG_FUNCTION_ARGS)
 }
 
 /*
- * rtbench.foreach(driver text, body jsonb[], commit_every bigint or text) returns jsonb
+ * rtbench.foreach(driver text, body jsonb[], commit_every bigint or text, only_if text) returns jsonb
  * and the same with body text[]
  */
 Datum
@@ -241,6 +258,7 @@ rtb_foreach_with_options(PG_FUNCTION_ARGS)
 		appendStringInfo(&buf, ", \"commit_every\": " INT64_FORMAT, PG_GETARG_INT64(2));
 	else
 		append_option(&buf, fcinfo, 2, "commit_every", NULL);
+	append_condition(&buf, fcinfo, 3);
 	appendStringInfoChar(&buf, '}');
 	step = finished(&buf);
 	rtb_step_check(step);
@@ -259,6 +277,7 @@ rtb_generated(PG_FUNCTION_ARGS)
 	initStringInfo(&buf);
 	appendStringInfoString(&buf, "{\"generated\": ");
 	escape_json(&buf, required_text(fcinfo, 0, "a generating query"));
+	append_condition(&buf, fcinfo, 1);
 	appendStringInfoChar(&buf, '}');
 	step = finished(&buf);
 	rtb_step_check(step);

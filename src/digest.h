@@ -78,6 +78,9 @@ extern DestReceiver *rtb_digest_receiver(RtbDigest *digest, Tuplestorestate *row
 
 /* row_hashes.c: how many rows each side has alone */
 extern TupleDesc rtb_row_hash_tupdesc(void);
+extern void rtb_row_hash_put(Tuplestorestate *hashes, TupleDesc desc, RtbHash128 hash);
+extern void rtb_digest_text_row(RtbDigest *digest, Tuplestorestate *row_hashes, int ncolumns,
+								char **values, int *lengths);
 extern void rtb_row_hashes_compare(Tuplestorestate *a, Tuplestorestate *b,
 								   uint64 *only_a, uint64 *only_b);
 

@@ -27,10 +27,10 @@
 #include "utils/memutils.h"
 #include "utils/tuplesort.h"
 #include "utils/typcache.h"
-#include "utils/uuid.h"
 
 #include "compat.h"
 #include "digest.h"
+#include "own_sql.h"
 
 /* rows held back before they are written under pinned settings */
 #define BATCH_ROWS	1000
@@ -92,6 +92,11 @@ const RtbSetting rtb_digest_settings[] = {
 static void
 pin_setting(const char *name, const char *value)
 {
+	if (rtb_own_is_far())
+	{
+		rtb_set_local(name, value);
+		return;
+	}
 	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, ERROR, false);
 }
@@ -108,7 +113,7 @@ pin_setting(const char *name, const char *value)
 int
 rtb_digest_pin_settings(void)
 {
-	int			nestlevel = NewGUCNestLevel();
+	int			nestlevel = rtb_own_nest();
 
 	for (const RtbSetting *setting = rtb_digest_settings; setting->name != NULL; setting++)
 		pin_setting(setting->name, setting->value);
@@ -121,7 +126,7 @@ rtb_digest_pin_settings(void)
 void
 rtb_digest_unpin_settings(int nestlevel)
 {
-	AtEOXact_GUC(true, nestlevel);
+	rtb_own_end(nestlevel);
 }
 
 /*
@@ -220,18 +225,6 @@ digest_value(RtbDigest *digest, int column, const OutputColumn *output, Datum va
 	}
 }
 
-static void
-keep_row_hash(DigestReceiver *self, RtbHash128 hash)
-{
-	pg_uuid_t	uuid;
-	Datum		value = UUIDPGetDatum(&uuid);
-	bool		isnull = false;
-
-	StaticAssertStmt(sizeof(uuid.data) == sizeof(RtbHash128), "a row's hash fits a uuid");
-	memcpy(uuid.data, &hash, sizeof(hash));
-	tuplestore_putvalues(self->row_hashes, self->row_hash_desc, &value, &isnull);
-}
-
 /*
  * Digest the row in a slot, under the settings in force.
  */
@@ -253,7 +246,7 @@ digest_slot(DigestReceiver *self, TupleTableSlot *slot)
 	}
 	hash = rtb_digest_row_end(digest);
 	if (self->row_hashes != NULL)
-		keep_row_hash(self, hash);
+		rtb_row_hash_put(self->row_hashes, self->row_hash_desc, hash);
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(self->row_context);
 }

@@ -8,13 +8,22 @@
 
 #include "fixture.h"
 
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
 #include "access/xact.h"
+#include "catalog/catalog.h"
+#include "catalog/index.h"
+#include "catalog/indexing.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
@@ -33,6 +42,10 @@ passes_path(const RtbFixture *fixture)
 {
 	const char *first = fixture->temporary ? "pg_temp" : quote_identifier(fixture->schema);
 
+	if (rtb_own_is_far())
+		return psprintf("%s, %s", first,
+						rtb_own_row_text(rtb_own_rows("SELECT pg_catalog.current_setting('search_path')",
+													  0, NULL), 0, 1));
 	if (namespace_search_path == NULL || namespace_search_path[0] == '\0')
 		return pstrdup(first);
 	return psprintf("%s, %s", first, namespace_search_path);
@@ -41,7 +54,7 @@ passes_path(const RtbFixture *fixture)
 static void
 run_setup(const RtbFixture *fixture, const RtbTransport *transport, const RtbWork *work)
 {
-	int			nest = NewGUCNestLevel();
+	int			nest = rtb_own_nest();
 	ListCell   *lc;
 
 	rtb_set_local("search_path", fixture->path);
@@ -49,9 +62,8 @@ run_setup(const RtbFixture *fixture, const RtbTransport *transport, const RtbWor
 	{
 		CHECK_FOR_INTERRUPTS();
 		transport->sql(lfirst(lc));
-		CommandCounterIncrement();
 	}
-	AtEOXact_GUC(true, nest);
+	rtb_own_end(nest);
 }
 
 /*
@@ -90,34 +102,26 @@ find_temporary(SubTransactionId since, MemoryContext cxt)
 static char *
 settle_tables(const RtbFixture *fixture, bool autovacuum_off)
 {
-	Oid			types[2] = {TEXTOID, OIDARRAYOID};
-	Datum		values[2];
+	char	   *params[2] = {fixture->temporary ? "" : fixture->schema, rtb_oids_text(fixture->relations)};
 	char	   *list = NULL;
 	int			nest = rtb_own_begin();
-	uint64		n;
-
-	values[0] = CStringGetTextDatum(fixture->temporary ? "" : fixture->schema);
-	values[1] = PointerGetDatum(rtb_oid_array(fixture->relations));
-	n = rtb_own_query("SELECT pg_catalog.format('%I.%I', n.nspname, c.relname), c.relkind IN ('r', 'm')"
+	RtbOwnRows    *rows = rtb_own_rows("SELECT pg_catalog.format('%I.%I', n.nspname, c.relname), c.relkind IN ('r', 'm')"
 					  "  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
 					  " WHERE c.relkind IN ('r', 'm', 'p')"
-					  "   AND (n.nspname = $1 OR c.oid = ANY ($2)) ORDER BY c.oid",
-					  2, types, values, NULL);
-	if (n > 0)
+					  "   AND (n.nspname = $1 OR c.oid = ANY ($2::oid[])) ORDER BY c.oid",
+					  2, params);
+	if (rows->n > 0)
 	{
-		SPITupleTable *rows = SPI_tuptable;
 		StringInfoData buf;
 
 		initStringInfo(&buf);
-		for (uint64 i = 0; i < n; i++)
+		for (int i = 0; i < rows->n; i++)
 		{
-			bool		isnull;
-			char	   *name = SPI_getvalue(rows->vals[i], rows->tupdesc, 1);
-			bool		storage = DatumGetBool(SPI_getbinval(rows->vals[i], rows->tupdesc, 2, &isnull));
+			char	   *name = rtb_own_row_text(rows, i, 1);
 
-			if (autovacuum_off && storage)
-				rtb_own_query(psprintf("ALTER TABLE %s SET (autovacuum_enabled = off, toast.autovacuum_enabled = off)",
-									   name), 0, NULL, NULL, NULL);
+			if (autovacuum_off && rtb_own_row_bool(rows, i, 2))
+				rtb_own_rows(psprintf("ALTER TABLE %s SET (autovacuum_enabled = off, toast.autovacuum_enabled = off)",
+									  name), 0, NULL);
 			appendStringInfo(&buf, "%s%s", i ? ", " : "", name);
 		}
 		list = buf.data;
@@ -129,37 +133,128 @@ settle_tables(const RtbFixture *fixture, bool autovacuum_off)
 static List *
 read_sequences(const RtbFixture *fixture, MemoryContext cxt)
 {
-	Oid			types[2] = {TEXTOID, OIDARRAYOID};
-	Datum		values[2];
+	char	   *params[2] = {fixture->temporary ? "" : fixture->schema, rtb_oids_text(fixture->relations)};
 	List	   *sequences = NIL;
-	SPITupleTable *rows;
 	int			nest = rtb_own_begin();
-	uint64		n;
-
-	values[0] = CStringGetTextDatum(fixture->temporary ? "" : fixture->schema);
-	values[1] = PointerGetDatum(rtb_oid_array(fixture->relations));
-	n = rtb_own_query("SELECT c.oid::bigint, pg_catalog.format('SELECT last_value, is_called FROM %I.%I', n.nspname, c.relname), c.relname::text"
+	RtbOwnRows    *rows = rtb_own_rows("SELECT c.oid::bigint, pg_catalog.format('SELECT last_value, is_called FROM %I.%I', n.nspname, c.relname), c.relname::text"
 					  "  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
-					  " WHERE c.relkind = 'S' AND (n.nspname = $1 OR c.oid = ANY ($2)) ORDER BY c.oid",
-					  2, types, values, NULL);
-	rows = SPI_tuptable;
-	for (uint64 i = 0; i < n; i++)
+					  " WHERE c.relkind = 'S' AND (n.nspname = $1 OR c.oid = ANY ($2::oid[])) ORDER BY c.oid",
+					  2, params);
+	for (int i = 0; i < rows->n; i++)
 	{
 		RtbSequence *seq = MemoryContextAllocZero(cxt, sizeof(RtbSequence));
+		RtbOwnRows    *state = rtb_own_rows(rtb_own_row_text(rows, i, 2), 0, NULL);
 		MemoryContext old;
-		bool		isnull;
 
-		seq->relid = (Oid) DatumGetInt64(SPI_getbinval(rows->vals[i], rows->tupdesc, 1, &isnull));
-		rtb_own_query(SPI_getvalue(rows->vals[i], rows->tupdesc, 2), 0, NULL, NULL, NULL);
-		seq->last_value = rtb_own_int64(0, 1);
-		seq->is_called = rtb_own_bool(0, 2);
-		seq->name = MemoryContextStrdup(cxt, SPI_getvalue(rows->vals[i], rows->tupdesc, 3));
+		seq->relid = (Oid) rtb_own_row_int64(rows, i, 1);
+		seq->last_value = rtb_own_row_int64(state, 0, 1);
+		seq->is_called = rtb_own_row_bool(state, 0, 2);
+		seq->name = MemoryContextStrdup(cxt, rtb_own_row_text(rows, i, 3));
 		old = MemoryContextSwitchTo(cxt);
 		sequences = lappend(sequences, seq);
 		MemoryContextSwitchTo(old);
 	}
 	rtb_own_end(nest);
 	return sequences;
+}
+
+/* a relation that the running transaction found in the catalogs: its name, or NULL */
+static char *
+name_of_dropped(Oid relid)
+{
+	Relation	classes = table_open(RelationRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	char	   *name = NULL;
+
+	ScanKeyInit(&key, Anum_pg_class_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
+	scan = systable_beginscan(classes, ClassOidIndexId, true, SnapshotAny, 1, &key);
+	while (name == NULL && (tuple = systable_getnext(scan)) != NULL)
+	{
+		if (!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data)))
+			name = pstrdup(quote_identifier(NameStr(((Form_pg_class) GETSTRUCT(tuple))->relname)));
+	}
+	systable_endscan(scan);
+	table_close(classes, AccessShareLock);
+	return name;
+}
+
+static void
+refuse_outside(Oid relid, Oid scratch)
+{
+	Oid			schema = get_rel_namespace(relid);
+	char		kind = get_rel_relkind(relid);
+	char	   *name;
+
+	/* toast tables go with theirs; of sequences values are used up, no more */
+	if (OidIsValid(schema) &&
+		(schema == scratch || IsToastNamespace(schema) || kind == RELKIND_SEQUENCE))
+		return;
+	if (kind == RELKIND_INDEX || kind == RELKIND_PARTITIONED_INDEX)
+		relid = IndexGetRelation(relid, false);
+	name = OidIsValid(schema) ? quote_qualified_identifier(get_namespace_name(schema), get_rel_name(relid)) :
+		name_of_dropped(relid);
+	if (name == NULL)
+		return;					/* made and dropped by the setup */
+	if (OidIsValid(schema) && isTempOrTempToastNamespace(schema))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a setup cannot make temporary tables: %s", quote_identifier(get_rel_name(relid))),
+				 errdetail("One of many sessions would see them."),
+				 errhint("Leave out TEMPORARY, since everything that a setup makes is dropped, or use transport => 'caller'.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("a setup cannot change or drop %s, which is not in its scratch schema", name),
+			 errdetail("What a setup does is committed, and nothing would bring %s back.", name),
+			 errhint("Let the setup make a table of its own (CREATE TABLE ... AS), let the arms' \"before\" do it, which is rolled back, or use transport => 'caller'.")));
+}
+
+/*
+ * What a setup has done is committed, so it may do it in the scratch schema
+ * only: nothing would bring another table's rows back.
+ */
+static void
+refuse_changes_outside(const RtbFixture *fixture, List *before)
+{
+	Oid			scratch = get_namespace_oid(fixture->schema, true);
+	List	   *changed = rtb_written_changed(rtb_written_locked());
+	ListCell   *lc;
+
+	/* a table before its indexes and the views on it */
+	list_sort(changed, list_oid_cmp);
+	foreach(lc, changed)
+	{
+		if (!list_member_oid(before, lfirst_oid(lc)))
+			refuse_outside(lfirst_oid(lc), scratch);
+	}
+}
+
+/*
+ * The same at a far end, by what its own session can tell.  A table that is
+ * gone may have been anybody's.
+ */
+static void
+refuse_changes_far(const RtbFixture *fixture, List *before)
+{
+	char	   *params[2] = {fixture->schema, rtb_oids_text(before)};
+	RtbOwnRows *rows;
+
+	rows = rtb_own_rows("SELECT CASE WHEN c.oid IS NULL THEN 'a table' ELSE pg_catalog.format('%I.%I', n.nspname, c.relname) END"
+						" FROM pg_catalog.pg_locks l LEFT JOIN pg_catalog.pg_class c ON c.oid = l.relation"
+						" LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
+						" WHERE l.pid = pg_catalog.pg_backend_pid() AND l.locktype = 'relation' AND l.relation >= 16384"
+						" AND l.mode IN ('RowExclusiveLock', 'AccessExclusiveLock') AND l.relation <> ALL ($2::oid[])"
+						" AND (c.oid IS NULL OR n.nspname NOT IN ($1, 'pg_toast') AND c.relkind IN ('r', 'p', 'm', 'v', 'f'))"
+						" ORDER BY 1 LIMIT 1", 2, params);
+	if (rows->n == 0)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("a setup cannot change or drop %s, which is not in its scratch schema",
+					rtb_own_row_text(rows, 0, 1)),
+			 errdetail("What a setup does is committed, and nothing would bring it back."),
+			 errhint("Let the setup make a table of its own (CREATE TABLE ... AS), or let the arms' \"before\" do it, which is rolled back.")));
 }
 
 /*
@@ -169,11 +264,19 @@ read_sequences(const RtbFixture *fixture, MemoryContext cxt)
 static void
 set_up(RtbFixture *fixture, const RtbTransport *transport, const RtbWork *work, MemoryContext cxt)
 {
+	List	   *before;
+	List	   *modes;
 	char	   *tables;
 	char	   *vacuum = NULL;
 
+	/* what an earlier setup had made, if this one is in its place */
+	transport->locked(&before, &modes);
 	run_setup(fixture, transport, work);
 	transport->settle();
+	if (transport->far)
+		refuse_changes_far(fixture, before);
+	else
+		refuse_changes_outside(fixture, before);
 	tables = settle_tables(fixture, true);
 	if (tables != NULL)
 		vacuum = MemoryContextStrdup(cxt, psprintf("VACUUM (ANALYZE, PARALLEL 0) %s", tables));
@@ -181,7 +284,7 @@ set_up(RtbFixture *fixture, const RtbTransport *transport, const RtbWork *work, 
 	transport->commit();
 	if (vacuum == NULL)
 		return;
-	rtb_toplevel(vacuum);
+	transport->toplevel(vacuum);
 	pfree(vacuum);
 }
 
@@ -230,7 +333,7 @@ rtb_fixture_create(RtbFixture *fixture, const RtbTransport *transport, const Rtb
 	{
 		transport->begin(NULL);
 		fixture->schema = rtb_scratch_create(transport, cxt);
-	fixture->temporary = fixture->schema == NULL;
+		fixture->temporary = fixture->schema == NULL;
 		fixture->path = MemoryContextStrdup(cxt, passes_path(fixture));
 		set_up(fixture, transport, work, cxt);
 	}
@@ -238,7 +341,7 @@ rtb_fixture_create(RtbFixture *fixture, const RtbTransport *transport, const Rtb
 	{
 		SPI_connect();
 		fixture->schema = rtb_scratch_create(transport, cxt);
-	fixture->temporary = fixture->schema == NULL;
+		fixture->temporary = fixture->schema == NULL;
 		fixture->path = MemoryContextStrdup(cxt, passes_path(fixture));
 		run_setup(fixture, transport, work);
 		transport->settle();
@@ -246,7 +349,7 @@ rtb_fixture_create(RtbFixture *fixture, const RtbTransport *transport, const Rtb
 			fixture->relations = find_temporary(since, cxt);
 		tables = settle_tables(fixture, false);
 		if (tables != NULL)
-			rtb_own_query(psprintf("ANALYZE %s", tables), 0, NULL, NULL, NULL);
+			rtb_own_rows(psprintf("ANALYZE %s", tables), 0, NULL);
 		fixture->sequences = read_sequences(fixture, cxt);
 		SPI_finish();
 	}
@@ -268,7 +371,7 @@ rtb_fixture_drop(RtbFixture *fixture, const RtbTransport *transport)
 }
 
 static void
-vacuum_some(List *relations, bool whole, bool truncate)
+vacuum_some(const RtbTransport *transport, List *relations, bool whole, bool truncate)
 {
 	StringInfoData buf;
 	ListCell   *lc;
@@ -279,8 +382,8 @@ vacuum_some(List *relations, bool whole, bool truncate)
 	foreach(lc, relations)
 		appendStringInfo(&buf, "%s%s", foreach_current_index(lc) > 0 ? ", " : "",
 						 ((const RtbRelation *) lfirst(lc))->name);
-	rtb_toplevel(psprintf("VACUUM (INDEX_CLEANUP on, TRUNCATE %s, DISABLE_PAGE_SKIPPING %s, PARALLEL 0) %s",
-						  truncate ? "on" : "off", whole ? "on" : "off", buf.data));
+	transport->toplevel(psprintf("VACUUM (INDEX_CLEANUP on, TRUNCATE %s, DISABLE_PAGE_SKIPPING %s, PARALLEL 0) %s",
+								 truncate ? "on" : "off", whole ? "on" : "off", buf.data));
 }
 
 /*
@@ -297,7 +400,7 @@ vacuum_some(List *relations, bool whole, bool truncate)
  * lock where nobody else holds one.
  */
 void
-rtb_fixture_vacuum(List *relations, bool at_end)
+rtb_fixture_vacuum(const RtbTransport *transport, List *relations, bool at_end)
 {
 	MemoryContext cxt = CurrentMemoryContext;
 	List	   *small = NIL;
@@ -315,8 +418,8 @@ rtb_fixture_vacuum(List *relations, bool at_end)
 		else
 			large = lappend(large, rel);
 	}
-	vacuum_some(small, true, at_end);
-	vacuum_some(large, false, at_end);
+	vacuum_some(transport, small, true, at_end);
+	vacuum_some(transport, large, false, at_end);
 	MemoryContextSwitchTo(cxt);
 	list_free(small);
 	list_free(large);
@@ -326,36 +429,35 @@ rtb_fixture_vacuum(List *relations, bool at_end)
  * rtb_fixture_reset_sequences
  *		Set scratch sequences back to what the setup left.
  *
- * In a worker outside any transaction, in a caller inside his.
+ * Where transactions are the transport's own outside any, in a caller inside
+ * his.
  */
 void
-rtb_fixture_reset_sequences(RtbFixture *fixture)
+rtb_fixture_reset_sequences(RtbFixture *fixture, const RtbTransport *transport)
 {
 	MemoryContext cxt = CurrentMemoryContext;
-	bool		own = !IsTransactionState();
+	bool		own = transport->own_transactions;
 	ListCell   *lc;
 	int			nest;
 
 	if (fixture->sequences == NIL)
 		return;
 	if (own)
-		StartTransactionCommand();
-	SPI_connect();
-	PushActiveSnapshot(GetTransactionSnapshot());
+		transport->begin(NULL);
+	else
+		SPI_connect();
 	nest = rtb_own_begin();
 	foreach(lc, fixture->sequences)
 	{
 		const RtbSequence *seq = lfirst(lc);
-		Oid			types[3] = {OIDOID, INT8OID, BOOLOID};
-		Datum		values[3] = {ObjectIdGetDatum(seq->relid), Int64GetDatum(seq->last_value),
-		BoolGetDatum(seq->is_called)};
 
-		rtb_own_query("SELECT pg_catalog.setval($1::regclass, $2, $3)", 3, types, values, NULL);
+		rtb_own_rows(psprintf("SELECT pg_catalog.setval('%u'::regclass, " INT64_FORMAT ", %s)",
+							  seq->relid, seq->last_value, seq->is_called ? "true" : "false"), 0, NULL);
 	}
 	rtb_own_end(nest);
-	PopActiveSnapshot();
-	SPI_finish();
 	if (own)
-		CommitTransactionCommand();
+		transport->commit();
+	else
+		SPI_finish();
 	MemoryContextSwitchTo(cxt);
 }

@@ -34,7 +34,7 @@ extern void rtb_fixture_create(RtbFixture *fixture, const RtbTransport *transpor
 extern void rtb_fixture_rebuild(RtbFixture *fixture, const RtbTransport *transport,
 								const RtbWork *work);
 extern void rtb_fixture_drop(RtbFixture *fixture, const RtbTransport *transport);
-extern void rtb_fixture_vacuum(List *relations, bool at_end);
-extern void rtb_fixture_reset_sequences(RtbFixture *fixture);
+extern void rtb_fixture_vacuum(const RtbTransport *transport, List *relations, bool at_end);
+extern void rtb_fixture_reset_sequences(RtbFixture *fixture, const RtbTransport *transport);
 
 #endif							/* RTB_FIXTURE_H */

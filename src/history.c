@@ -160,6 +160,10 @@ rtb_sql_forget(PG_FUNCTION_ARGS)
 	if (result != SPI_OK_DELETE)
 		elog(ERROR, "could not remove the run: %s", SPI_result_code_string(result));
 	removed = SPI_processed;
+	if (removed == 0 &&
+		SPI_execute_with_args("DELETE FROM rtbench.loads WHERE run = $1 AND owner = $2",
+							  2, types, values, NULL, false, 0) == SPI_OK_DELETE)
+		removed = SPI_processed;
 	rtb_ledger_end(nestlevel);
 	if (removed == 0)
 		no_such_run(id);

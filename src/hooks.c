@@ -339,6 +339,15 @@ rtb_hooks_abandon(void)
 }
 
 /*
+ * Is this process between rtb_hooks_begin() and their end?
+ */
+bool
+rtb_hooks_begun(void)
+{
+	return begun;
+}
+
+/*
  * Have every plan shown that starts, before it runs, until counting ends.
  */
 void

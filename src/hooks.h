@@ -28,6 +28,7 @@ typedef struct RtbCounts
 extern void rtb_hooks_begin(bool functions);
 extern void rtb_hooks_end(RtbCounts *counts);
 extern void rtb_hooks_abandon(void);
+extern bool rtb_hooks_begun(void);
 extern void rtb_hooks_watch(void (*starts) (const PlannedStmt *stmt));
 extern bool rtb_hooks_pause(void);
 extern void rtb_hooks_resume(bool was_counting);

@@ -44,9 +44,12 @@ ratio_of_units(const Judge *judge, const RtbUnits *units)
 
 /* ---- words ---- */
 
-/* the verdict on a ratio that may be judged; margin 0.02 is 2 % */
-static char *
-word_for(const RtbRatio *ratio, double margin)
+/*
+ * rtb_judge_word
+ *		The verdict on a ratio that may be judged; margin 0.02 is 2 %.
+ */
+char *
+rtb_judge_word(const RtbRatio *ratio, double margin)
 {
 	if (isnan(ratio->level))
 		return "more rounds needed";
@@ -115,7 +118,7 @@ judge_ratio(const Judge *judge, const RtbCell *baseline, const RtbCell *cell, Rt
 	result->speedup = ratio_of_units(judge, &units);
 	result->cpu_speedup = ratio_of_units(judge, &cpu_units);
 	result->scope = scope_of(units.sessions, units.n);
-	result->verdict = word_for(&result->speedup, margin);
+	result->verdict = rtb_judge_word(&result->speedup, margin);
 	notes = rtb_notes_units(&units, &result->speedup);
 	notes = list_concat(notes, rtb_notes_verdict(result));
 	notes = list_concat(notes, rtb_notes_order(baseline, cell, judge->alpha, margin));

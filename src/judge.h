@@ -76,6 +76,7 @@ typedef struct RtbResult
 #define RTB_ALPHA	0.01
 
 extern List *rtb_judge(const RtbRun *run);
+extern char *rtb_judge_word(const RtbRatio *ratio, double margin);
 extern double rtb_judge_alpha(const RtbRun *run);
 extern int	rtb_judge_needed(double alpha);
 extern double rtb_judge_half_width(const RtbRun *run, bool has_point, int64 point);

@@ -48,6 +48,7 @@ typedef struct RtbRun
 #define RTB_EMPTY_STATEMENT_NS	"empty_statement_ns"
 
 extern int64 rtb_ledger_reserve(void);
+extern void rtb_ledger_next_is(int64 run);
 extern int64 rtb_ledger_write(RtbRun *run);
 extern RtbRun *rtb_ledger_read(int64 run);
 extern int64 rtb_ledger_last(void);

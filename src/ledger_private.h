@@ -24,8 +24,8 @@
 #define FINDING_COLUMNS	"point, arm, finding, detail"
 
 #define STEP_COLUMNS \
-	"point, arm, step, statement, calls, first_ns, later_ns, custom_plans, " \
-	"generic_plans, custom_ns, generic_ns"
+	"point, arm, step, statement, calls, first_ns, second_ns, third_ns, later_ns, " \
+	"prepare_ns, custom_plans, generic_plans, custom_ns, generic_ns"
 
 extern int	rtb_ledger_begin(void);
 extern void rtb_ledger_end(int nestlevel);

@@ -295,7 +295,10 @@ read_step(Reader *reader, RtbRun *run)
 	step->statement = take_text(reader);
 	step->calls = take_count(reader);
 	step->first_ns = take_count(reader);
+	step->second_ns = take_count(reader);
+	step->third_ns = take_count(reader);
 	step->later_ns = take_count(reader);
+	step->prepare_ns = take_count(reader);
 	step->custom_plans = take_count(reader);
 	step->generic_plans = take_count(reader);
 	step->custom_ns = take_count(reader);

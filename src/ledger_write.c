@@ -215,6 +215,16 @@ rtb_next_run(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(id != 0 ? id : rtb_ledger_reserve());
 }
 
+/*
+ * rtb_ledger_next_is
+ *		The id that rtbench.next_run() returns next, once; 0 takes that back.
+ */
+void
+rtb_ledger_next_is(int64 run)
+{
+	reserved_run = run;
+}
+
 /* the row of rtbench.runs; returns the id that it was given */
 static int64
 write_run(const RtbRun *run)
@@ -339,7 +349,10 @@ write_step(SPIPlanPtr *plan, const RtbRun *run, const RtbStepTime *step)
 	put_text(&row, step->statement);
 	put_count(&row, step->calls);
 	put_count(&row, step->first_ns);
+	put_count(&row, step->second_ns);
+	put_count(&row, step->third_ns);
 	put_count(&row, step->later_ns);
+	put_count(&row, step->prepare_ns);
 	put_count(&row, step->custom_plans);
 	put_count(&row, step->generic_plans);
 	put_count(&row, step->custom_ns);

@@ -58,6 +58,9 @@ rtb_notes_failure(const RtbPass *pass)
 		appendStringInfo(&buf, ", in step %d", pass->failed_step);
 	if (pass->failed_statement > 0)
 		appendStringInfo(&buf, ", statement " INT64_FORMAT, pass->failed_statement);
+	/* before the rounds every arm is tried: only later it tells which batch it was */
+	if (pass->round > 0)
+		appendStringInfo(&buf, ", in round %d of session %d", pass->round, pass->session);
 	return buf.data;
 }
 

@@ -12,6 +12,7 @@
 #include "own_sql.h"
 
 #include "access/xact.h"
+#include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "nodes/parsenodes.h"
 #include "nodes/value.h"
@@ -26,15 +27,36 @@
 #include "utils/portal.h"
 #include "utils/snapmgr.h"
 
+static RtbOwnRoute far_route = NULL;
+
 /*
  * rtb_set_local
- *		Set a parameter until the running GUC nest level or (sub)transaction ends.
+ *		Set a parameter until the running GUC nest level or (sub)transaction ends;
+ *		at a far end until its transaction does.
  */
 void
 rtb_set_local(const char *name, const char *value)
 {
+	if (far_route != NULL)
+	{
+		char	   *params[2] = {pstrdup(name), pstrdup(value)};
+
+		(void) far_route("SELECT pg_catalog.set_config($1, $2, true)", 2, params);
+		return;
+	}
 	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
+}
+
+/*
+ * rtb_own_nest
+ *		Settings from here on hold until rtb_own_end() is given the result, or
+ *		the transaction ends.
+ */
+int
+rtb_own_nest(void)
+{
+	return far_route != NULL ? 0 : NewGUCNestLevel();
 }
 
 /*
@@ -44,7 +66,11 @@ rtb_set_local(const char *name, const char *value)
 int
 rtb_own_begin(void)
 {
-	int			nestlevel = NewGUCNestLevel();
+	int			nestlevel;
+
+	if (far_route != NULL)
+		return 0;
+	nestlevel = NewGUCNestLevel();
 
 	rtb_set_local("search_path", "pg_catalog, pg_temp");
 	rtb_set_local("row_security", "on");
@@ -58,7 +84,8 @@ rtb_own_begin(void)
 void
 rtb_own_end(int nestlevel)
 {
-	AtEOXact_GUC(true, nestlevel);
+	if (nestlevel > 0)
+		AtEOXact_GUC(true, nestlevel);
 }
 
 /*
@@ -108,6 +135,101 @@ rtb_own_int64(uint64 row, int column)
 									  column, &isnull);
 
 	return isnull ? 0 : DatumGetInt64(value);
+}
+
+/* ---- wherever the arms' transactions are ---- */
+
+/*
+ * rtb_own_route
+ *		From here on rtb_own_rows() sends its statements there; NULL: they run
+ *		by SPI in this process.
+ */
+void
+rtb_own_route(RtbOwnRoute route)
+{
+	far_route = route;
+}
+
+/*
+ * rtb_own_is_far
+ *		Do rtbench's own statements run on another server, or another backend?
+ */
+bool
+rtb_own_is_far(void)
+{
+	return far_route != NULL;
+}
+
+/* by SPI, connected by the caller: parameters are texts that the statement casts */
+static RtbOwnRows *
+rows_here(const char *sql, int nparams, char **params)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+	RtbOwnRows    *rows = palloc0(sizeof(RtbOwnRows));
+	Oid		   *types = palloc(sizeof(Oid) * Max(nparams, 1));
+	Datum	   *values = palloc(sizeof(Datum) * Max(nparams, 1));
+
+	for (int i = 0; i < nparams; i++)
+	{
+		types[i] = TEXTOID;
+		values[i] = CStringGetTextDatum(params[i]);
+	}
+	rows->n = (int) rtb_own_query(sql, nparams, types, values, NULL);
+	MemoryContextSwitchTo(cxt); /* SPI leaves its own */
+	if (SPI_tuptable == NULL)
+	{
+		rows->n = 0;
+		return rows;
+	}
+	rows->columns = SPI_tuptable->tupdesc->natts;
+	rows->values = palloc(sizeof(char *) * Max(rows->n * rows->columns, 1));
+	for (int i = 0; i < rows->n; i++)
+	{
+		for (int c = 0; c < rows->columns; c++)
+			rows->values[i * rows->columns + c] = rtb_own_text(i, c + 1);
+	}
+	SPI_freetuptable(SPI_tuptable);
+	return rows;
+}
+
+/*
+ * rtb_own_rows
+ *		Run one statement where the arms' transactions are, in the running one;
+ *		its rows as text, in the current memory context.
+ *
+ * Every parameter is of type text: the statement casts it.  Between
+ * rtb_own_begin() and rtb_own_end().  Throws what the statement throws.
+ */
+RtbOwnRows *
+rtb_own_rows(const char *sql, int nparams, char **params)
+{
+	return far_route != NULL ? far_route(sql, nparams, params) : rows_here(sql, nparams, params);
+}
+
+/* a value as text, NULL of a null; columns from 1 */
+char *
+rtb_own_row_text(const RtbOwnRows *rows, int row, int column)
+{
+	Assert(row < rows->n && column <= rows->columns);
+	return rows->values[row * rows->columns + column - 1];
+}
+
+/* a boolean; a null is false */
+bool
+rtb_own_row_bool(const RtbOwnRows *rows, int row, int column)
+{
+	const char *value = rtb_own_row_text(rows, row, column);
+
+	return value != NULL && value[0] == 't';
+}
+
+/* a bigint; a null is 0 */
+int64
+rtb_own_row_int64(const RtbOwnRows *rows, int row, int column)
+{
+	const char *value = rtb_own_row_text(rows, row, column);
+
+	return value != NULL ? pg_strtoint64(value) : 0;
 }
 
 /*

@@ -191,7 +191,10 @@ rtb_step_time_write(StringInfo buf, const RtbStepTime *step)
 	write_string(buf, step->statement);
 	pq_sendint64(buf, step->calls);
 	pq_sendint64(buf, step->first_ns);
+	pq_sendint64(buf, step->second_ns);
+	pq_sendint64(buf, step->third_ns);
 	pq_sendint64(buf, step->later_ns);
+	pq_sendint64(buf, step->prepare_ns);
 	pq_sendint64(buf, step->custom_plans);
 	pq_sendint64(buf, step->generic_plans);
 	pq_sendint64(buf, step->custom_ns);
@@ -211,7 +214,10 @@ rtb_step_time_read(StringInfo buf)
 	step->statement = read_string(buf);
 	step->calls = pq_getmsgint64(buf);
 	step->first_ns = pq_getmsgint64(buf);
+	step->second_ns = pq_getmsgint64(buf);
+	step->third_ns = pq_getmsgint64(buf);
 	step->later_ns = pq_getmsgint64(buf);
+	step->prepare_ns = pq_getmsgint64(buf);
 	step->custom_plans = pq_getmsgint64(buf);
 	step->generic_plans = pq_getmsgint64(buf);
 	step->custom_ns = pq_getmsgint64(buf);

@@ -109,7 +109,10 @@ typedef struct RtbStepTime
 	char	   *statement;		/* its text, as sent */
 	int64		calls;
 	int64		first_ns;		/* the first execution, preparing included */
-	int64		later_ns;		/* median of the others, RTB_UNKNOWN if none */
+	int64		second_ns;		/* RTB_UNKNOWN if there was none */
+	int64		third_ns;
+	int64		later_ns;		/* median of all but the first, RTB_UNKNOWN if none */
+	int64		prepare_ns;		/* median of parsing and analysing, where an execution did it */
 	int64		custom_plans;	/* RTB_UNKNOWN when it has no plan of its own */
 	int64		generic_plans;
 	int64		custom_ns;		/* median per execution under custom plans (after the first) */

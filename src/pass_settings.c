@@ -24,7 +24,13 @@
 static void
 set(const char *name, const char *value, bool committing)
 {
-	if (committing)
+	if (committing && rtb_own_is_far())
+	{
+		char	   *params[2] = {pstrdup(name), pstrdup(value)};
+
+		(void) rtb_own_rows("SELECT pg_catalog.set_config($1, $2, false)", 2, params);
+	}
+	else if (committing)
 		SetConfigOption(name, value, PGC_USERSET, PGC_S_SESSION);
 	else
 		rtb_set_local(name, value);
@@ -51,7 +57,6 @@ rtb_pass_set_up(RtbSession *s, const RtbArm *arm, bool committing)
 	foreach(lc, arm->before)
 	{
 		s->transport->sql(lfirst(lc));
-		CommandCounterIncrement();
 	}
 	return !committing && !had_xid && TransactionIdIsValid(GetCurrentTransactionIdIfAny());
 }
@@ -62,8 +67,13 @@ rtb_pass_set_up(RtbSession *s, const RtbArm *arm, bool committing)
  *		settings, role, temporary tables, open cursors.  Outside any transaction.
  */
 void
-rtb_pass_forget_session(void)
+rtb_pass_forget_session(const RtbTransport *transport)
 {
+	if (transport->far)
+	{
+		transport->toplevel("DISCARD ALL");
+		return;
+	}
 	rtb_worker_restore_settings();
 	StartTransactionCommand();
 	PortalHashTableDeleteAll();

@@ -10,6 +10,6 @@
 #include "session.h"
 
 extern bool rtb_pass_set_up(RtbSession *s, const RtbArm *arm, bool committing);
-extern void rtb_pass_forget_session(void);
+extern void rtb_pass_forget_session(const RtbTransport *transport);
 
 #endif							/* RTB_PASS_SETTINGS_H */

@@ -242,13 +242,20 @@ choose_check(RtbPilot *p)
 
 /* ---- the cost of digesting ---- */
 
+/* each arm's rows are read twice before it is timed, and once at its end */
+static bool
+takes_too_long(const RtbSession *s, double seconds, int *digests)
+{
+	*digests = 2 * s->at->narms + s->at->narms;
+	return s->options.budget_ms > 0 && seconds * *digests > s->options.budget_ms / 1000.0 / 10;
+}
+
 static void
 forecast_digests(RtbPilot *p)
 {
 	RtbSession *s = p->s;
 	double		seconds = 0;
-	int			digests = 2 * s->at->narms + s->at->narms;
-	double		limit = s->options.budget_ms / 1000.0 / 10;
+	int			digests;
 	ListCell   *lc;
 
 	if (s->at->check_mode != RTB_CHECK_TABLES)
@@ -273,7 +280,7 @@ forecast_digests(RtbPilot *p)
 		if (digest.rows > 0)
 			seconds += spent * rel->tuples / digest.rows;
 	}
-	if (seconds * digests > limit && s->options.budget_ms > 0)
+	if (takes_too_long(s, seconds, &digests))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("digesting the written tables would take too long"),
@@ -313,8 +320,11 @@ emit_steps(RtbSession *s, int arm, RtbStepTimer *timers)
 		step.step = id;
 		step.statement = rtb_arm_step(s->at->arms[arm], id)->text;
 		step.calls = t->calls;
-		step.first_ns = t->first_ns;
+		step.first_ns = rtb_step_timer_early(t, 1);
+		step.second_ns = rtb_step_timer_early(t, 2);
+		step.third_ns = rtb_step_timer_early(t, 3);
 		step.later_ns = rtb_time_sample_median(&t->later);
+		step.prepare_ns = rtb_time_sample_median(&t->prepare);
 		step.custom_plans = t->has_plan ? t->custom_plans : RTB_UNKNOWN;
 		step.generic_plans = t->has_plan ? t->generic_plans : RTB_UNKNOWN;
 		step.custom_ns = rtb_time_sample_median(&t->custom);
@@ -454,17 +464,31 @@ compare_arms(RtbPilot *p)
 	}
 }
 
-/* the check query's rows before any arm ran; in a transaction of its own */
+/*
+ * The check query's rows before any arm ran, and a forecast from its time; in
+ * a transaction of its own.
+ */
 static void
 check_untouched(RtbPilot *p)
 {
 	RtbSession *s = p->s;
+	int64		started = rtb_clock_ns();
+	double		seconds;
+	int			digests;
 
 	if (s->at->check_mode != RTB_CHECK_QUERY)
 		return;
 	p->untouched = rtb_check_create(s->at->cxt);
 	rtb_check_take(s, p->untouched, false, false);
 	rtb_check_finish(p->untouched);
+	seconds = (rtb_clock_ns() - started) / 1e9;
+	if (takes_too_long(s, seconds, &digests))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("running the check query would take too long"),
+				 errdetail("It runs %d times, and took %.2g s: more than a tenth of max_time is forecast.",
+						   digests, seconds),
+				 errhint("Let it read only what the arms change, or raise max_time.")));
 }
 
 /*
@@ -496,6 +520,7 @@ rtb_session_pilot(RtbSession *s)
 	digest_arms(p);
 	compare_arms(p);
 	rtb_pilot_tell_advanced(p);
+	rtb_pilot_tell_distance(s);
 	rtb_pilot_compare_sequences(p);
 	rtb_pilot_tell_empty_check(p);
 	rtb_pilot_tell_blind_check(p);

@@ -29,6 +29,9 @@ rtb_pilot_note_counts(RtbSession *s, int arm, const RtbCounts *c)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm, "commits with synchronous_commit = %s, fsync = %s",
 						 GetConfigOption("synchronous_commit", false, false),
 						 GetConfigOption("fsync", false, false));
+	if (commits && s->transport == &rtb_spi_worker_transport)
+		rtb_session_find(s, RTB_FOUND_NOTE, arm,
+						 "no socket: round trips cost nothing here, so that this is the floor of a difference from arms with more or fewer of them");
 	if (c->parallel)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm,
 						 "CPU time is not known: parallel workers may have taken part");
@@ -79,9 +82,23 @@ rtb_pilot_note_preload(RtbSession *s)
 {
 	const char *libraries = GetConfigOption("session_preload_libraries", true, false);
 
-	if (s->options.own_transactions && libraries != NULL && libraries[0] != '\0')
+	if (s->transport->far)
+		rtb_session_find(s, RTB_FOUND_NOTE, -1, rtb_wire_counts() ?
+						 "statements, buffers, WAL and plans were counted at the far end, in untimed passes" :
+						 "the far end has no rtbench: fired statements, buffers, WAL and plans are not known, and statements are those sent");
+	else if (s->options.own_transactions && libraries != NULL && libraries[0] != '\0')
 		rtb_session_find(s, RTB_FOUND_NOTE, -1,
 						 "session_preload_libraries (%s) are not loaded in the worker", libraries);
+}
+
+/* a simulated distance as it really was */
+void
+rtb_pilot_tell_distance(RtbSession *s)
+{
+	char	   *delivered = s->transport->far ? rtb_wire_delivered() : NULL;
+
+	if (delivered != NULL)
+		rtb_session_find(s, RTB_FOUND_NOTE, -1, "%s", delivered);
 }
 
 /* ---- sequences ---- */
@@ -97,6 +114,7 @@ rtb_pilot_tell_advanced(RtbPilot *p)
 	{
 		const RtbRelation *rel = lfirst(lc);
 		bool		advanced = false;
+		bool		unknown = false;
 
 		if (rel->relkind != RELKIND_SEQUENCE || rel->scratch)
 			continue;
@@ -105,11 +123,15 @@ rtb_pilot_tell_advanced(RtbPilot *p)
 			int64		move = p->moves[i] ? p->moves[i][foreach_current_index(lc)] : RTB_MOVE_UNKNOWN;
 
 			/* what is set back by TRUNCATE is so by its transaction */
-			advanced |= move > 0 || move == RTB_MOVE_UNKNOWN;
+			advanced |= move > 0;
+			unknown |= move == RTB_MOVE_UNKNOWN;
 		}
 		if (advanced)
 			rtb_session_find(s, RTB_FOUND_NOTE, -1,
 							 "advances sequence %s, which no rollback sets back", rel->label);
+		else if (unknown)
+			rtb_session_find(s, RTB_FOUND_NOTE, -1,
+							 "may advance sequence %s, which no rollback sets back: where it stands is not known after every arm", rel->label);
 	}
 }
 
@@ -148,7 +170,7 @@ static void
 append_check_query(StringInfo buf, const RtbCheck *check, const RtbRelation *rel, List *unstable,
 				   bool several, StringInfo names)
 {
-	const char *name = rel->scratch || rel->temporary ? quote_identifier(rel->label) : rel->name;
+	const char *name = rel->scratch || rel->temporary ? rel->label : rel->name;
 	StringInfoData columns;
 	const RtbCheckPart *part = rtb_check_part(check, rel->label);
 

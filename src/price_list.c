@@ -316,7 +316,12 @@ read_time(FunctionCallInfo fcinfo)
 {
 	Interval   *time = PG_ARGISNULL(3) ? NULL : PG_GETARG_INTERVAL_P(3);
 
-	if (time == NULL || time->month != 0 || time->day != 0 || time->time <= 0 ||
+	if (time == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"max_time\" must not be null"),
+				 errhint("Leave it out for the default.")));
+	if (time->month != 0 || time->day != 0 || time->time <= 0 ||
 		time->time > USECS_PER_HOUR)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -208,5 +208,7 @@ rtb_price_in_worker(double *us)
 void
 rtb_price_list_init(void)
 {
-	rtb_worker_add_handler(REQUEST_PRICES, serve_prices);
+	static const char kinds[] = {REQUEST_PRICES, '\0'};
+
+	rtb_worker_set_handler(kinds, serve_prices);
 }

@@ -21,7 +21,8 @@ typedef enum RtbProgressPhase
 	RTB_PHASE_SESSIONS,
 	RTB_PHASE_CLEANING,
 	RTB_PHASE_JUDGING,
-	RTB_PHASE_KEEPING
+	RTB_PHASE_KEEPING,
+	RTB_PHASE_LOAD
 } RtbProgressPhase;
 
 extern RtbProgress *rtb_progress_begin(const RtbRun *run);

@@ -37,7 +37,8 @@ static const char *const phase_names[] = {
 	[RTB_PHASE_SESSIONS] = "sessions",
 	[RTB_PHASE_CLEANING] = "cleaning",
 	[RTB_PHASE_JUDGING] = "judging",
-	[RTB_PHASE_KEEPING] = "keeping"
+	[RTB_PHASE_KEEPING] = "keeping",
+	[RTB_PHASE_LOAD] = "load"
 };
 
 /* a whole state, copied; false if it isn't one or was never found at rest */

@@ -16,12 +16,7 @@
 
 #include "rebuild.h"
 
-#include "catalog/namespace.h"
-#include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "lib/stringinfo.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "own_sql.h"
 #include "written.h"
@@ -30,20 +25,16 @@
 static List *
 scratch_tables(RtbSession *s)
 {
-	Oid			types[1] = {TEXTOID};
-	Datum		values[1] = {CStringGetTextDatum(s->at->fixture.schema)};
-	MemoryContext cxt = CurrentMemoryContext;
+	char	   *params[1] = {s->at->fixture.schema};
 	List	   *oids = NIL;
 	int			nest = rtb_own_begin();
-	uint64		n = rtb_own_query("SELECT c.oid::bigint FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n"
+	RtbOwnRows    *rows = rtb_own_rows("SELECT c.oid::bigint FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n"
 								  " ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind IN ('r', 'm')",
-								  1, types, values, NULL);
+									1, params);
 
-	MemoryContextSwitchTo(cxt);
-	for (uint64 i = 0; i < n; i++)
-		oids = lappend_oid(oids, (Oid) rtb_own_int64(i, 1));
+	for (int i = 0; i < rows->n; i++)
+		oids = lappend_oid(oids, (Oid) rtb_own_row_int64(rows, i, 1));
 	rtb_own_end(nest);
-	MemoryContextSwitchTo(cxt);
 	return rtb_written_describe(oids, s->at->fixture.schema, s->options.ignore_columns);
 }
 
@@ -172,6 +163,18 @@ rtb_rebuild_if_dirty(RtbSession *s)
 	s->at->dirty = false;
 }
 
+/* among rows of names and OIDs; InvalidOid for a name that is not there */
+static Oid
+oid_of(const RtbOwnRows *rows, const char *name)
+{
+	for (int i = 0; i < rows->n; i++)
+	{
+		if (strcmp(rtb_own_row_text(rows, i, 1), name) == 0)
+			return (Oid) rtb_own_row_int64(rows, i, 2);
+	}
+	return InvalidOid;
+}
+
 /*
  * rtb_rebuild_refresh
  *		Look up the OIDs of scratch relations again, if they may have changed.
@@ -181,26 +184,31 @@ void
 rtb_rebuild_refresh(RtbSession *s)
 {
 	MemoryContext old = CurrentMemoryContext;
-	Oid			schema;
+	char	   *params[1] = {s->at->fixture.schema};
+	RtbOwnRows    *rows;
 	ListCell   *lc;
+	int			nest;
 
 	if (!s->at->commits || s->at->fixture.schema == NULL)
 		return;
 	s->transport->begin(NULL);
-	schema = get_namespace_oid(s->at->fixture.schema, false);
+	nest = rtb_own_begin();
+	rows = rtb_own_rows("SELECT c.relname::text, c.oid::bigint FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n"
+						" ON n.oid = c.relnamespace WHERE n.nspname = $1", 1, params);
 	foreach(lc, s->at->written)
 	{
 		RtbRelation *rel = lfirst(lc);
 
 		if (rel->scratch)
-			rel->relid = get_relname_relid(rel->label, schema);
+			rel->relid = oid_of(rows, rel->label);
 	}
 	foreach(lc, s->at->fixture.sequences)
 	{
 		RtbSequence *seq = lfirst(lc);
 
-		seq->relid = get_relname_relid(seq->name, schema);
+		seq->relid = oid_of(rows, seq->name);
 	}
+	rtb_own_end(nest);
 	s->transport->rollback();
 	MemoryContextSwitchTo(old);
 }

@@ -18,6 +18,7 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "judge.h"
+#include "load.h"
 #include "stats.h"
 #include "utils/builtins.h"
 
@@ -317,6 +318,11 @@ rtb_run_of_call(FunctionCallInfo fcinfo, int argument)
 	else
 		id = PG_GETARG_INT64(argument);
 	run = rtb_ledger_read(id);
+	if (run == NULL && rtb_load_exists(id))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("run " INT64_FORMAT " is a load", id),
+				 errhint("Use rtbench.load_result(" INT64_FORMAT ").", id)));
 	if (run == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
@@ -375,7 +381,10 @@ rtb_sql_step_result(PG_FUNCTION_ARGS)
 		add_text(&row, step->statement);
 		add_bigint(&row, step->calls);
 		add_us(&row, step->first_ns);
+		add_us(&row, step->second_ns);
+		add_us(&row, step->third_ns);
 		add_us(&row, step->later_ns);
+		add_us(&row, step->prepare_ns);
 		add_bigint(&row, step->custom_plans);
 		add_bigint(&row, step->generic_plans);
 		add_us(&row, step->custom_ns);

@@ -40,6 +40,47 @@ rtb_row_hash_tupdesc(void)
 }
 
 /*
+ * rtb_row_hash_put
+ *		Add a row's hash to a tuplestore of row hashes.
+ */
+void
+rtb_row_hash_put(Tuplestorestate *hashes, TupleDesc desc, RtbHash128 hash)
+{
+	pg_uuid_t	uuid;
+	Datum		value = UUIDPGetDatum(&uuid);
+	bool		isnull = false;
+
+	StaticAssertStmt(sizeof(uuid.data) == sizeof(RtbHash128), "a row's hash fits a uuid");
+	memcpy(uuid.data, &hash, sizeof(hash));
+	tuplestore_putvalues(hashes, desc, &value, &isnull);
+}
+
+/*
+ * rtb_digest_text_row
+ *		Add a row that came as text, and its hash to row_hashes unless NULL.
+ */
+void
+rtb_digest_text_row(RtbDigest *digest, Tuplestorestate *row_hashes, int ncolumns, char **values,
+					int *lengths)
+{
+	RtbHash128	hash;
+
+	if (unlikely(digest->column_sums == NULL || digest->ncolumns != ncolumns))
+		rtb_digest_set_columns(digest, ncolumns, NULL);
+	rtb_digest_row_begin(digest);
+	for (int i = 0; i < ncolumns; i++)
+	{
+		if (values[i] == NULL)
+			rtb_digest_row_null(digest, i);
+		else
+			rtb_digest_row_value(digest, i, values[i], lengths[i]);
+	}
+	hash = rtb_digest_row_end(digest);
+	if (row_hashes != NULL)
+		rtb_row_hash_put(row_hashes, rtb_row_hash_tupdesc(), hash);
+}
+
+/*
  * Sort what is left to read of a tuplestore of row hashes.
  */
 static Tuplesortstate *

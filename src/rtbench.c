@@ -7,6 +7,7 @@
 #include "fmgr.h"
 
 #include "experiment.h"
+#include "load.h"
 #include "price_list.h"
 #include "session_host.h"
 
@@ -19,5 +20,6 @@ _PG_init(void)
 {
 	rtb_experiment_init();
 	rtb_host_init();
+	rtb_load_init();
 	rtb_price_list_init();
 }

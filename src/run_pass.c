@@ -24,8 +24,7 @@
 #include "check.h"
 #include "cleaning.h"
 #include "commits.h"
-#include "effects.h"
-#include "hooks.h"
+#include "observer.h"
 #include "own_sql.h"
 #include "pass_settings.h"
 #include "probe.h"
@@ -57,11 +56,8 @@ typedef struct Repetition
 	bool		committing;		/* the arm's own transactions are committed */
 	bool		given_xid;		/* by what stands before the arm */
 	RtbArmRun	run;
-	RtbCounts	counts;
-	RtbCommits	commits;
+	RtbObserver seen;
 	RtbCommitWatch watch;
-	RtbEffects	before;
-	RtbEffects	after;
 	RtbSequencePosition *positions;
 } Repetition;
 
@@ -93,9 +89,9 @@ bring_back_start(RtbSession *s)
 	if (s->at->dirty)
 		rtb_rebuild_if_dirty(s);
 	else if (s->at->vacuumed != NIL && !s->at->commits)
-		rtb_fixture_vacuum(s->at->vacuumed, false);
+		rtb_fixture_vacuum(s->transport, s->at->vacuumed, false);
 	if (s->at->sequences_advanced)
-		rtb_fixture_reset_sequences(&s->at->fixture);
+		rtb_fixture_reset_sequences(&s->at->fixture, s->transport);
 }
 
 static void
@@ -138,40 +134,6 @@ is_timed(RtbPassKind kind)
 	return kind == RTB_PASS_TIMED || kind == RTB_PASS_LAST;
 }
 
-/* counts of the first repetition: the others' are the same work again */
-static void
-take_counts(RtbPass *pass, const Repetition *r, const RtbProbe *probe, MemoryContext cxt)
-{
-	MemoryContext old = MemoryContextSwitchTo(cxt);
-	const RtbCounts *counts = &r->counts;
-	const RtbArmRun *run = &r->run;
-
-	pass->round_trips = run->round_trips;
-	pass->statements = counts->statements;
-	pass->fired = counts->fired;
-	pass->loop_queries = counts->loop_queries;
-	pass->rows = counts->rows;
-	pass->plannings = counts->plannings;
-	pass->xids = counts->xids;
-	pass->buffers_hit = probe->buffers.shared_blks_hit + probe->buffers.local_blks_hit;
-	pass->buffers_read = probe->buffers.shared_blks_read + probe->buffers.local_blks_read;
-	pass->wal_records = probe->wal.wal_records;
-	pass->wal_fpi = probe->wal.wal_fpi;
-	pass->wal_bytes = (int64) probe->wal.wal_bytes;
-	pass->subxact_overflowed = r->commits.overflowed;
-	if (r->committing)
-	{
-		pass->transactions = r->commits.transactions;
-		pass->commit_ns = r->commits.commit_ns;
-	}
-	pass->updates = r->after.updates - r->before.updates;
-	pass->hot_updates = r->after.hot_updates - r->before.hot_updates;
-	pass->catalog_reads = r->after.catalog_reads - r->before.catalog_reads;
-	pass->plan_shape = rtb_hooks_shapes(false);
-	pass->fired_shape = rtb_hooks_shapes(true);
-	MemoryContextSwitchTo(old);
-}
-
 /* pass_timeout holds for the arm's `before` statements and the arm */
 static void
 begin_limit(const RtbSession *s)
@@ -201,32 +163,26 @@ plan_starts(const PlannedStmt *stmt)
 static void
 run_arm(RtbSession *s, const RtbPassRequest *rq, Repetition *r, RtbProbe *probe)
 {
-	/* what is noted beside the counts is taken from the discovery */
-	rtb_hooks_begin(rq->kind == RTB_PASS_DISCOVERY);
+	RtbObserver *seen = &r->seen;
+
 	if (rq->locked != NULL)
 	{
 		rtb_cleaning_watch(s);
 		rtb_advice_begin();
-		rtb_hooks_watch(plan_starts);
+		seen->starts = plan_starts;
+		seen->watch = &r->watch;
 	}
-	if (r->committing)
-		rtb_commits_begin(rq->locked != NULL ? &r->watch : NULL);
+	s->transport->observe_begin(seen);
 	rtb_probe_start(probe);
 	s->transport->run(s->at->states[rq->arm], &r->run);
 	if (!r->committing)
 		s->transport->settle();
 	rtb_probe_stop(probe);
-	rtb_hooks_end(&r->counts);
+	s->transport->observe_end(seen);
 	end_limit(s);
+	/* what looks at the outcome needs a transaction */
 	if (r->committing)
-	{
-		rtb_commits_end(&r->commits);
-		r->counts.xids += r->commits.xids;
-		/* what looks at the outcome needs a transaction */
 		s->transport->begin(NULL);
-	}
-	else
-		r->commits.overflowed = rtb_commits_overflowed();
 }
 
 /*
@@ -281,7 +237,7 @@ before_arm(RtbSession *s, const RtbPassRequest *rq, Repetition *r)
 	if (rq->moves)
 		r->positions = rtb_sequences_read(s->at->written);
 	MemoryContextSwitchTo(old);
-	rtb_effects_read(s->at->written, &r->before);
+	s->transport->observe_before(&r->seen);
 }
 
 /* what the arm wrote, in its transaction or, if it has committed, after it */
@@ -296,9 +252,8 @@ take_written(RtbSession *s, const RtbPassRequest *rq, Repetition *r)
 		rtb_check_discover(s, rtb_rebuild_made(s));
 		return;
 	}
-	*rq->locked = rtb_written_locked();
-	*rq->modes = rtb_written_modes(*rq->locked);
-	rtb_check_discover(s, rtb_written_made(*rq->locked, s->pass_subid));
+	s->transport->locked(rq->locked, rq->modes);
+	rtb_check_discover(s, s->transport->made(*rq->locked, s->pass_subid));
 }
 
 /* counts, findings and digests, with the clock standing still */
@@ -306,16 +261,24 @@ static void
 after_arm(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, Repetition *r,
 		  const RtbProbe *probe, bool first)
 {
+	RtbObserver *seen = &r->seen;
+	MemoryContext old;
+
 	/* an arm that writes uses it, as it would use one of its own */
-	r->counts.xids += r->given_xid;
-	rtb_effects_read(s->at->written, &r->after);
+	seen->counts.xids += r->given_xid;
+	s->transport->observe_after(seen);
+	/* the other repetitions are the same work again */
 	if (first)
-		take_counts(pass, r, probe, s->at->cxt);
+	{
+		old = MemoryContextSwitchTo(s->at->cxt);
+		pass->round_trips = r->run.round_trips;
+		s->transport->observe_counts(seen, probe, pass);
+		MemoryContextSwitchTo(old);
+	}
 	if (rq->counts)
-		*rq->counts = r->counts;
+		*rq->counts = seen->counts;
 	if (rq->wrote)
-		*rq->wrote = r->committing ? r->counts.xids > 0
-			: TransactionIdIsValid(GetCurrentTransactionIdIfAny());
+		*rq->wrote = seen->wrote;
 	if (rq->locked)
 		take_written(s, rq, r);
 	if (rq->check)
@@ -330,7 +293,7 @@ after_arm(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, Repetition *r,
 		rtb_sequences_moves(list_length(s->at->written), r->positions,
 							rtb_sequences_read(s->at->written), rq->moves);
 	s->transport->rollback();
-	if (s->at->commits && r->counts.xids == 0)
+	if (s->at->commits && seen->counts.xids == 0)
 		s->at->dirty = false;
 }
 
@@ -341,12 +304,24 @@ begin_repetition(RtbSession *s, const RtbPassRequest *rq, Repetition *r)
 
 	memset(r, 0, sizeof(Repetition));
 	r->committing = commits(arm);
+	r->seen.discovery = rq->kind == RTB_PASS_DISCOVERY;
+	r->seen.committing = r->committing;
+	r->seen.timed = is_timed(rq->kind);
+	r->seen.run = &r->run;
+	r->seen.written = s->at->written;
 	r->watch.scratch = s->at->fixture.schema;
 	r->watch.cxt = s->at->cxt;
 	rtb_survivors_note(s, rq);
 	pass_timed_out = false;
-	r->run.dest = rq->check && s->at->check_returned && !is_timed(rq->kind)
-		? rtb_check_returned_receiver(rq->check, rq->with_row_hashes) : NULL;
+	if (s->options.wire != NULL && s->options.wire->simulated)
+		rtb_wire_distance(s->at->work->point);
+	if (rq->check && s->at->check_returned && !is_timed(rq->kind))
+	{
+		r->run.check = rq->check;
+		r->run.with_row_hashes = rq->with_row_hashes;
+		if (!s->transport->far)
+			r->run.dest = rtb_check_returned_receiver(rq->check, rq->with_row_hashes);
+	}
 	r->run.timers = rq->timers;
 	/* until it is known that it has written nothing */
 	s->at->dirty = s->at->commits;
@@ -391,8 +366,7 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 
 		MemoryContextSwitchTo(old);
 		edata = CopyErrorData();
-		rtb_hooks_abandon();
-		rtb_commits_abandon();
+		rtb_observe_abandon();
 		disable_timeout(pass_timeout_id, false);
 		if (ends_the_run(s, edata, stage))
 			PG_RE_THROW();
@@ -454,6 +428,9 @@ rtb_session_pass(RtbSession *s, RtbPassRequest *rq)
 		n++;
 		if (probe.elapsed_ns >= shortest)
 			break;
+		/* reading the rows is no part of repeating */
+		if (rq->check != NULL)
+			began = rtb_clock_ns();
 		/* a pass that is digested is digested once: the last repetition's rest is untimed */
 		if (n >= RTB_MOST_REPETITIONS || rtb_clock_ns() - began > RTB_LONGEST_REPEATING_NS)
 		{
@@ -464,7 +441,8 @@ rtb_session_pass(RtbSession *s, RtbPassRequest *rq)
 	}
 	pass->repetitions = n;
 	pass->elapsed_ns = probe.elapsed_ns / n;
-	pass->cpu_ns = rq->counts->parallel ? RTB_UNKNOWN : probe.cpu_ns / n;
+	/* of a connection it would be the client's */
+	pass->cpu_ns = rq->counts->parallel || s->transport->far ? RTB_UNKNOWN : probe.cpu_ns / n;
 	return pass;
 }
 

@@ -98,6 +98,9 @@ ran_before(const RtbPass *pass, const RtbPass *other)
  *
  * - each full-page image may be one record too many;
  * - a pass that was given no transaction id wrote no row, only housekeeping;
+ * - an update whose page has no room left writes an entry in every index, and
+ *   marks the old row apart: three records or more for one.  With the same
+ *   number of updates, fewer of them HOT, it is where dead rows lie that changed;
  * - housekeeping is a matter of pages, few beside the records of rows: 8
  *   records and one in twenty are left to it (rolled-back passes of INSERT and
  *   UPDATE without a VACUUM between them stayed within 3 %).
@@ -111,6 +114,9 @@ check_wal(RtbCell *cell)
 	const RtbPass *least = NULL;
 	int64		most_rows = 0;
 	bool		wrote = false;
+	bool		housekeeping;
+	bool		moved;
+	char	   *explained = "clean-up by the server";
 	ListCell   *lc;
 
 	foreach(lc, cell->measured)
@@ -132,11 +138,17 @@ check_wal(RtbCell *cell)
 	}
 	if (most == NULL || most_rows <= least->wal_records)
 		return;
-	if (!wrote || most_rows - least->wal_records <= 8 + least->wal_records / 20)
+	housekeeping = !wrote || most_rows - least->wal_records <= 8 + least->wal_records / 20;
+	moved = !housekeeping && most->updates == least->updates &&
+		most->hot_updates != RTB_UNKNOWN && most->hot_updates < least->hot_updates;
+	if (moved)
+		explained = psprintf("HOT updates from " INT64_FORMAT " to " INT64_FORMAT,
+							 least->hot_updates, most->hot_updates);
+	if (housekeeping || moved)
 		cell->notes = lappend(cell->notes,
 							  psprintf("WAL records vary from " INT64_FORMAT " to " INT64_FORMAT
-									   " (clean-up by the server)",
-									   least->wal_records, most->wal_records));
+									   " (%s)",
+									   least->wal_records, most->wal_records, explained));
 	else
 	{
 		const RtbPass *from = ran_before(most, least) ? most : least;
@@ -149,28 +161,37 @@ check_wal(RtbCell *cell)
 	}
 }
 
+/* a pass that was not timed beside the timed ones */
+static char *
+count_unlike(const RtbPass *pass, const RtbPass *timed, const char *name, size_t offset)
+{
+	int64		expected = *(const int64 *) ((const char *) pass + offset);
+	int64		value = *(const int64 *) ((const char *) timed + offset);
+
+	if (pass->round != 0 || value == RTB_UNKNOWN || expected == RTB_UNKNOWN || value == expected)
+		return NULL;
+	return psprintf("%s changed from " INT64_FORMAT " %s to " INT64_FORMAT " %s",
+					name, expected, place_of(pass), value, place_of(timed));
+}
+
 /*
- * The same of an untimed pass that was digested beside the timed ones, which
+ * The same of the very first pass, whose tables are those that are digested,
+ * and of the untimed passes that were digested beside the timed ones, which
  * may all have had nothing left to do.
  */
 static char *
 count_unlike_untimed(const RtbCell *cell, const char *name, size_t offset)
 {
 	const RtbPass *timed = linitial(cell->measured);
-	int64		value = *(const int64 *) ((const char *) timed + offset);
+	char	   *unlike = cell->first ? count_unlike(cell->first, timed, name, offset) : NULL;
 	ListCell   *lc;
 
 	foreach(lc, cell->digested)
 	{
-		const RtbPass *pass = lfirst(lc);
-		int64		expected = *(const int64 *) ((const char *) pass + offset);
-
-		if (pass->round == 0 && value != RTB_UNKNOWN && expected != RTB_UNKNOWN &&
-			value != expected)
-			return psprintf("%s changed from " INT64_FORMAT " %s to " INT64_FORMAT " %s",
-							name, expected, place_of(pass), value, place_of(timed));
+		if (unlike == NULL)
+			unlike = count_unlike(lfirst(lc), timed, name, offset);
 	}
-	return NULL;
+	return unlike;
 }
 
 static void

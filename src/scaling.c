@@ -340,32 +340,34 @@ log_doubling(const Line *line, const double *times, const double *base_times)
 
 /*
  * What twice the work costs, as an exponent, decides; an interval that has
- * 1 on its other side, or in it, does not let it.
+ * 1 on its other side, or in it, does not let it.  Without an interval nothing
+ * is said.
  */
 static char *
 word_of(const Line *line, RtbScaling *scaling, double alpha)
 {
 	RtbEstimate e = estimate_figure(line, NULL, work_exponent, alpha);
-	bool		interval = !isnan(e.level);
 	double		work_doubles = scaling->per_statement ? NAN : scaling->doubling;
 
+	if (isnan(e.level))
+		return NULL;
 	/* nothing more was asked for, and yet it took longer */
 	if (!scaling->per_statement && line->same_effect &&
-		e.value >= log2(DOMINATES) && !(interval && e.low <= 0))
+		e.value >= log2(DOMINATES) && e.low > 0)
 	{
 		scaling->notes = lappend(scaling->notes,
 								 "statements, rows and fired statements do not vary over the points, the time does");
 		return "grows with size";
 	}
-	if ((e.value >= log2(GROWS) || work_doubles > GROWS) && !(interval && e.low <= 1))
+	if ((e.value >= log2(GROWS) || work_doubles > GROWS) && e.low > 1)
 		return "grows with size";
-	if (e.value <= log2(DOMINATES) && !(interval && e.high >= 1))
+	if (e.value <= log2(DOMINATES) && e.high < 1)
 		return "fixed cost dominates";
 	if (isnan(e.value))
 		return NULL;
 	/* what is not flat by its estimate, or could be anything by its interval */
 	if (e.value >= log2(GROWS) || e.value <= log2(DOMINATES) ||
-		(interval && e.low < log2(DOMINATES) && e.high > log2(GROWS)))
+		(e.low < log2(DOMINATES) && e.high > log2(GROWS)))
 	{
 		scaling->notes = lappend(scaling->notes, "the interval is too wide for a word");
 		return NULL;

@@ -45,6 +45,7 @@ typedef struct RtbStep
 	bool		plans_kept;		/* plans => 'kept' */
 	RtbSubxact	subtransaction; /* of a statement only */
 	int64		commit_every;	/* driver rows of a foreach to a transaction, 0: none ends there */
+	int			if_column;		/* boolean column of the driver's row that decides, 0: none */
 	List	   *body;			/* of RtbStep *, of a foreach only */
 } RtbStep;
 

@@ -15,24 +15,22 @@
 
 #include "scratch.h"
 
-#include "access/xact.h"
-#include "catalog/namespace.h"
-#include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
-#include "executor/spi.h"
+#include "access/xact.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
-#include "utils/snapmgr.h"
 
 #include "own_sql.h"
+#include "wire.h"
 
 #define SCRATCH_COMMENT "rtbench scratch schema of process "
 
 /* scratch schemas of this process that are (or may be) committed */
 static List *scratch_schemas = NIL;
 static int	scratch_counter = 0;
+static const RtbTransport *scratch_transport;	/* by which they were made */
 
 static int64
 my_start_microseconds(void)
@@ -53,21 +51,16 @@ rtb_scratch_empty(const char *schema)
 
 	/* one NOTICE for each object otherwise */
 	rtb_set_local("client_min_messages", "warning");
-	rtb_own_query(sql, 0, NULL, NULL, NULL);
+	rtb_own_rows(sql, 0, NULL);
 	rtb_own_end(nest);
 }
 
 static void
-drop_committed(const char *schema)
+drop_committed(const RtbTransport *transport, const char *schema)
 {
-	SetCurrentStatementStartTimestamp();
-	StartTransactionCommand();
-	SPI_connect();
-	PushActiveSnapshot(GetTransactionSnapshot());
+	transport->begin(NULL);
 	rtb_scratch_empty(schema);
-	PopActiveSnapshot();
-	SPI_finish();
-	CommitTransactionCommand();
+	transport->commit();
 }
 
 static void
@@ -75,23 +68,29 @@ drop_at_exit(int code, Datum arg)
 {
 	if (scratch_schemas == NIL)
 		return;
-	AbortOutOfAnyTransaction();
+	if (scratch_transport->far)
+	{
+		AbortOutOfAnyTransaction();
+		rtb_wire_reopen();
+	}
+	scratch_transport->after_error();
 	while (scratch_schemas != NIL)
 	{
 		char	   *schema = linitial(scratch_schemas);
 
 		/* off the list first: an error here must not come back here */
 		scratch_schemas = list_delete_first(scratch_schemas);
-		drop_committed(schema);
+		drop_committed(scratch_transport, schema);
 	}
 }
 
 static void
-remember_schema(const char *schema)
+remember_schema(const RtbTransport *transport, const char *schema)
 {
 	static bool registered = false;
 	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
 
+	scratch_transport = transport;
 	if (!registered)
 		before_shmem_exit(drop_at_exit, 0);
 	registered = true;
@@ -115,16 +114,31 @@ forget_schema(const char *schema)
 }
 
 static bool
-may_create_schema(void)
+answer(const char *question)
 {
-	int			nest = rtb_own_begin();
-	bool		may;
+	return rtb_own_row_bool(rtb_own_rows(question, 0, NULL), 0, 1);
+}
 
-	rtb_own_query("SELECT pg_catalog.has_database_privilege(pg_catalog.current_database(), 'CREATE')",
-				  0, NULL, NULL, NULL);
-	may = rtb_own_bool(0, 1);
-	rtb_own_end(nest);
-	return may;
+static void
+refuse_without_create(void)
+{
+	char	   *database = rtb_own_row_text(rtb_own_rows("SELECT pg_catalog.quote_ident(pg_catalog.current_database())",
+													  0, NULL), 0, 1);
+	char	   *role = rtb_own_row_text(rtb_own_rows("SELECT pg_catalog.quote_ident(current_user)", 0, NULL), 0, 1);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("permission denied for database %s", database),
+			 errdetail("A fixture stands in a scratch schema, which rtbench creates and drops."),
+			 errhint("Let somebody run GRANT CREATE ON DATABASE %s TO %s, or use transport => 'caller', which then makes temporary tables.",
+					 database, role)));
+}
+
+/* makes a scratch schema findable: whose is it? */
+static char *
+comment_of_process(void)
+{
+	return psprintf(SCRATCH_COMMENT "%d started at " INT64_FORMAT, MyProcPid, my_start_microseconds());
 }
 
 /*
@@ -139,35 +153,25 @@ may_create_schema(void)
 char *
 rtb_scratch_create(const RtbTransport *transport, MemoryContext cxt)
 {
+	int			nest = rtb_own_begin();
 	char	   *schema;
-	char	   *database = NULL;
-	int			nest;
 
-	if (!may_create_schema())
+	if (!answer("SELECT pg_catalog.has_database_privilege(pg_catalog.current_database(), 'CREATE')"))
 	{
-		if (!transport->own_transactions)
-			return NULL;
-		rtb_own_query("SELECT pg_catalog.quote_ident(pg_catalog.current_database())",
-					  0, NULL, NULL, NULL);
-		database = rtb_own_text(0, 1);
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for database %s", database),
-				 errdetail("A fixture stands in a scratch schema, which rtbench creates and drops."),
-				 errhint("Let somebody run GRANT CREATE ON DATABASE %s TO %s, or use transport => 'caller', which then makes temporary tables.",
-						 database, quote_identifier(GetUserNameFromId(GetUserId(), false)))));
+		if (transport->own_transactions)
+			refuse_without_create();
+		rtb_own_end(nest);
+		return NULL;
 	}
 	/* somebody else may have taken the name */
 	do
 		schema = psprintf("rtbench_scratch_%d_%d", MyProcPid, ++scratch_counter);
-	while (OidIsValid(get_namespace_oid(schema, true)));
+	while (answer(psprintf("SELECT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = '%s')", schema)));
 	if (transport->own_transactions)
-		remember_schema(schema);
-	nest = rtb_own_begin();
-	rtb_own_query(psprintf("CREATE SCHEMA %s", quote_identifier(schema)), 0, NULL, NULL, NULL);
-	rtb_own_query(psprintf("COMMENT ON SCHEMA %s IS '" SCRATCH_COMMENT "%d started at " INT64_FORMAT "'",
-						   quote_identifier(schema), MyProcPid, my_start_microseconds()),
-				  0, NULL, NULL, NULL);
+		remember_schema(transport, schema);
+	rtb_own_rows(psprintf("CREATE SCHEMA %s", quote_identifier(schema)), 0, NULL);
+	rtb_own_rows(psprintf("COMMENT ON SCHEMA %s IS %s", quote_identifier(schema),
+						  quote_literal_cstr(comment_of_process())), 0, NULL);
 	rtb_own_end(nest);
 	return MemoryContextStrdup(cxt, schema);
 }
@@ -180,18 +184,15 @@ rtb_scratch_create(const RtbTransport *transport, MemoryContext cxt)
 void
 rtb_scratch_recreate(const char *schema)
 {
-	Oid			types[1] = {TEXTOID};
-	Datum		values[1] = {CStringGetTextDatum(schema)};
+	char	   *params[1] = {pstrdup(schema)};
 	int			nest = rtb_own_begin();
 	char	   *comment;
 
-	rtb_own_query("SELECT pg_catalog.quote_literal(pg_catalog.obj_description(n.oid, 'pg_namespace'))"
-				  " FROM pg_catalog.pg_namespace n WHERE n.nspname = $1", 1, types, values, NULL);
-	comment = rtb_own_text(0, 1);
+	comment = rtb_own_row_text(rtb_own_rows("SELECT pg_catalog.quote_literal(pg_catalog.obj_description(n.oid, 'pg_namespace'))"
+										 " FROM pg_catalog.pg_namespace n WHERE n.nspname = $1", 1, params), 0, 1);
 	rtb_scratch_empty(schema);
-	rtb_own_query(psprintf("CREATE SCHEMA %s", quote_identifier(schema)), 0, NULL, NULL, NULL);
-	rtb_own_query(psprintf("COMMENT ON SCHEMA %s IS %s", quote_identifier(schema), comment),
-				  0, NULL, NULL, NULL);
+	rtb_own_rows(psprintf("CREATE SCHEMA %s", quote_identifier(schema)), 0, NULL);
+	rtb_own_rows(psprintf("COMMENT ON SCHEMA %s IS %s", quote_identifier(schema), comment), 0, NULL);
 	rtb_own_end(nest);
 }
 
@@ -202,7 +203,7 @@ rtb_scratch_recreate(const char *schema)
 void
 rtb_scratch_drop(const char *schema)
 {
-	drop_committed(schema);
+	drop_committed(scratch_transport, schema);
 	forget_schema(schema);
 }
 
@@ -215,43 +216,39 @@ rtb_scratch_drop(const char *schema)
  * process with that pid and start time is there.
  */
 void
-rtb_scratch_sweep(void)
+rtb_scratch_sweep(const RtbTransport *transport)
 {
 	MemoryContext cxt = CurrentMemoryContext;
 	List	   *left = NIL;
+	RtbOwnRows    *rows;
 	ListCell   *lc;
 	int			nest;
-	uint64		n;
 
-	StartTransactionCommand();
-	SPI_connect();
-	PushActiveSnapshot(GetTransactionSnapshot());
+	transport->begin(NULL);
 	nest = rtb_own_begin();
-	n = rtb_own_query("SELECT n.nspname::text"
-					  "  FROM pg_catalog.pg_namespace n,"
-					  "       pg_catalog.regexp_matches(pg_catalog.obj_description(n.oid, 'pg_namespace'),"
-					  "         '^" SCRATCH_COMMENT "(\\d+) started at (\\d+)$') AS m"
-					  " WHERE n.nspname LIKE 'rtbench\\_scratch\\_%'"
-					  "   AND n.nspowner = quote_ident(current_user)::regrole"
-					  "   AND NOT EXISTS (SELECT FROM pg_catalog.pg_stat_activity a"
-					  "         WHERE a.pid::text = m[1]"
-					  "           AND (a.backend_start IS NULL OR m[2] ="
-					  "                (extract(epoch FROM a.backend_start) * 1000000)::bigint::text))",
-					  0, NULL, NULL, NULL);
-	for (uint64 i = 0; i < n; i++)
+	rows = rtb_own_rows("SELECT n.nspname::text"
+						"  FROM pg_catalog.pg_namespace n,"
+						"       pg_catalog.regexp_matches(pg_catalog.obj_description(n.oid, 'pg_namespace'),"
+						"         '^" SCRATCH_COMMENT "(\\d+) started at (\\d+)$') AS m"
+						" WHERE n.nspname LIKE 'rtbench\\_scratch\\_%'"
+						"   AND n.nspowner = quote_ident(current_user)::regrole"
+						"   AND NOT EXISTS (SELECT FROM pg_catalog.pg_stat_activity a"
+						"         WHERE a.pid::text = m[1]"
+						"           AND (a.backend_start IS NULL OR m[2] ="
+						"                (extract(epoch FROM a.backend_start) * 1000000)::bigint::text))",
+						0, NULL);
+	for (int i = 0; i < rows->n; i++)
 	{
 		MemoryContext old = MemoryContextSwitchTo(cxt);
 
-		left = lappend(left, pstrdup(rtb_own_text(i, 1)));
+		left = lappend(left, pstrdup(rtb_own_row_text(rows, i, 1)));
 		MemoryContextSwitchTo(old);
 	}
 	rtb_own_end(nest);
-	PopActiveSnapshot();
-	SPI_finish();
-	CommitTransactionCommand();
+	transport->commit();
 	MemoryContextSwitchTo(cxt);
 
 	foreach(lc, left)
-		drop_committed(lfirst(lc));
+		drop_committed(transport, lfirst(lc));
 	MemoryContextSwitchTo(cxt);
 }

@@ -13,12 +13,8 @@
 
 #include "sequences.h"
 
-#include "catalog/pg_type.h"
 #include "common/int.h"
-#include "executor/spi.h"
 #include "lib/stringinfo.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
 
 #include "own_sql.h"
 #include "written.h"
@@ -34,7 +30,7 @@ static const char positions_sql[] =
 "SELECT c.oid::bigint, pg_catalog.pg_sequence_last_value(c.oid) IS NOT NULL,"
 "       coalesce(pg_catalog.pg_sequence_last_value(c.oid), s.seqstart), s.seqincrement"
 "  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_sequence s ON s.seqrelid = c.oid"
-" WHERE CASE WHEN c.relkind = 'S' AND c.oid = ANY ($1)"
+" WHERE CASE WHEN c.relkind = 'S' AND c.oid = ANY ($1::oid[])"
 "            THEN pg_catalog.has_sequence_privilege(c.oid, 'USAGE, SELECT') ELSE false END";
 
 /*
@@ -47,12 +43,10 @@ RtbSequencePosition *
 rtb_sequences_read(List *written)
 {
 	RtbSequencePosition *positions = palloc0(sizeof(RtbSequencePosition) * Max(list_length(written), 1));
-	Datum	   *oids = palloc(sizeof(Datum) * Max(list_length(written), 1));
-	Oid			types[1] = {OIDARRAYOID};
-	Datum		values[1];
+	List	   *oids = NIL;
+	char	   *params[1];
+	RtbOwnRows    *rows;
 	int			nest;
-	int			noids = 0;
-	uint64		n;
 	ListCell   *lc;
 
 	foreach(lc, written)
@@ -60,29 +54,27 @@ rtb_sequences_read(List *written)
 		const RtbRelation *rel = lfirst(lc);
 
 		if (rel->relkind == 'S')
-			oids[noids++] = ObjectIdGetDatum(rel->relid);
+			oids = lappend_oid(oids, rel->relid);
 	}
-	if (noids == 0)
+	if (oids == NIL)
 		return positions;
-	values[0] = PointerGetDatum(construct_array(oids, noids, OIDOID, sizeof(Oid), true,
-												TYPALIGN_INT));
+	params[0] = rtb_oids_text(oids);
 	nest = rtb_own_begin();
-	n = rtb_own_query(positions_sql, 1, types, values, NULL);
-	for (uint64 i = 0; i < n; i++)
+	rows = rtb_own_rows(positions_sql, 1, params);
+	for (int i = 0; i < rows->n; i++)
 	{
 		foreach(lc, written)
 		{
 			RtbSequencePosition *position = &positions[foreach_current_index(lc)];
 
-			if (((RtbRelation *) lfirst(lc))->relid != (Oid) rtb_own_int64(i, 1))
+			if (((RtbRelation *) lfirst(lc))->relid != (Oid) rtb_own_row_int64(rows, i, 1))
 				continue;
 			position->known = true;
-			position->called = rtb_own_bool(i, 2);
-			position->value = rtb_own_int64(i, 3);
-			position->increment = rtb_own_int64(i, 4);
+			position->called = rtb_own_row_bool(rows, i, 2);
+			position->value = rtb_own_row_int64(rows, i, 3);
+			position->increment = rtb_own_row_int64(rows, i, 4);
 		}
 	}
-	SPI_freetuptable(SPI_tuptable);
 	rtb_own_end(nest);
 	return positions;
 }

@@ -46,6 +46,7 @@ rtb_session_open(const RtbSessionOptions *options, const RtbSessionSink *sink)
 {
 	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "rtbench session",
 											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = CurrentMemoryContext;
 	RtbSession *s = MemoryContextAllocZero(cxt, sizeof(RtbSession));
 
 	s->cxt = cxt;
@@ -54,6 +55,14 @@ rtb_session_open(const RtbSessionOptions *options, const RtbSessionSink *sink)
 	s->sink = *sink;
 	s->transport = options->own_transactions ? &rtb_spi_worker_transport
 		: &rtb_spi_caller_transport;
+	if (options->wire != NULL)
+	{
+		StartTransactionCommand();
+		rtb_wire_open(options->wire);
+		CommitTransactionCommand();
+		MemoryContextSwitchTo(old);
+		s->transport = &rtb_wire_transport;
+	}
 	s->nest_level = GetCurrentTransactionNestLevel();
 	s->owner = CurrentResourceOwner;
 	GetUserIdAndSecContext(&s->userid, &s->sec_context);
@@ -74,6 +83,8 @@ rtb_session_empty_price(RtbSession *s)
 	int64		cheapest = PG_INT64_MAX;
 	SPIPlanPtr	plan;
 
+	if (s->transport->far)
+		return rtb_wire_empty_price();
 	options.dest = None_Receiver;
 	s->transport->begin(NULL);
 	plan = SPI_prepare("SELECT", 0, NULL);
@@ -129,7 +140,7 @@ rtb_session_point(RtbSession *s, const char *document)
 	MemoryContext old = CurrentMemoryContext;
 
 	if (s->points == NIL && s->options.own_transactions)
-		rtb_scratch_sweep();
+		rtb_scratch_sweep(s->transport);
 	s->at = new_point(s, document);
 	/* in the caller's transaction a point's fixture is rolled back with this */
 	if (!s->options.own_transactions)
@@ -263,6 +274,7 @@ rtb_session_unwind(RtbSession *s)
 void
 rtb_session_close(RtbSession *s)
 {
+	rtb_wire_close();
 	MemoryContextDelete(s->cxt);
 }
 

@@ -19,10 +19,12 @@
 #include "pass.h"
 #include "scenario.h"
 #include "transport.h"
+#include "wire.h"
 
 typedef struct RtbSessionOptions
 {
 	bool		own_transactions;	/* false: subtransactions of the caller's */
+	const RtbWireOptions *wire; /* NULL: by SPI */
 	bool		compare_returned;
 	int32		baseline;		/* index of the arm */
 	int32		vacuum;			/* 1 asked for, 0 forbidden, -1 as rtbench decides */

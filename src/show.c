@@ -43,6 +43,8 @@ put_steps(ReturnSetInfo *rsinfo, const char *part, List *steps, int depth)
 			text = psprintf("foreach row of: %s", text);
 		else if (step->kind == RTB_STEP_GENERATED)
 			text = psprintf("each value of: %s", text);
+		if (step->if_column > 0)
+			text = psprintf("%s -- only if $%d", text, step->if_column);
 		if (step->commit_every > 0)
 			text = psprintf("%s -- commit after every %lld row%s", text,
 							(long long) step->commit_every, step->commit_every == 1 ? "" : "s");

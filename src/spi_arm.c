@@ -20,6 +20,7 @@
 #include "access/htup_details.h"
 #include "miscadmin.h"
 #include "nodes/memnodes.h"
+#include "parser/parser.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
@@ -71,10 +72,14 @@ rtb_spi_time_execution(SpiArm *arm, SpiStep *step, int64 started, int64 generic_
 {
 	int64		ns = rtb_clock_ns() - started;
 	int64		generic = rtb_spi_generic_plans(step);
+	RtbStepTimer *timer = &arm->run->timers[step->step->id - 1];
 
-	rtb_step_timer_add(&arm->run->timers[step->step->id - 1], ns,
+	rtb_step_timer_add(timer, ns,
 					   generic < 0 ? RTB_PLAN_UNKNOWN :
 					   generic > generic_before ? RTB_PLAN_GENERIC : RTB_PLAN_CUSTOM);
+	if (arm->prepare_ns > 0)
+		rtb_step_timer_prepared(timer, arm->prepare_ns);
+	arm->prepare_ns = 0;
 }
 
 /* ---- the three kinds of steps ---- */
@@ -118,6 +123,8 @@ static pg_attribute_always_inline void
 run_step(SpiArm *arm, SpiStep *step, const RtbRow *row)
 {
 	arm->run->step = step->step->id;
+	if (unlikely(step->step->if_column > 0) && !rtb_spi_row_says(row, step->step->if_column))
+		return;
 	if (likely(step->step->kind == RTB_STEP_STATEMENT))
 	{
 		if (likely(!arm->special))
@@ -154,6 +161,28 @@ open_driver(SpiArm *arm, SpiStep *step, const RtbRow *row)
 	return portal;
 }
 
+/* a generated text, with the time of parsing and analysing apart if it is one statement */
+static void
+send_timed(SpiArm *arm, const char *text)
+{
+	SPIExecuteOptions options = {.dest = arm->dest};
+	SPIPlanPtr	plan;
+	int64		started;
+
+	if (list_length(raw_parser(text, RAW_PARSE_DEFAULT)) != 1)
+	{
+		check_result(SPI_execute_extended(text, &options), text);
+		return;
+	}
+	started = rtb_clock_ns();
+	plan = SPI_prepare_cursor(text, 0, NULL, CURSOR_OPT_PARALLEL_OK);
+	arm->prepare_ns += rtb_clock_ns() - started;
+	if (plan == NULL)
+		check_result(SPI_result, text);
+	check_result(SPI_execute_plan_extended(plan, &options), text);
+	SPI_freeplan(plan);
+}
+
 static void
 send_generated(SpiArm *arm, SpiStep *step, const RtbRow *row)
 {
@@ -177,7 +206,9 @@ send_generated(SpiArm *arm, SpiStep *step, const RtbRow *row)
 		options.dest = arm->dest;
 		message_begins();
 		if (arm->stores)
-			rtb_spi_send_text(text, arm->dest);
+			rtb_spi_send_text(text, arm->dest, run->timers ? &arm->prepare_ns : NULL);
+		else if (unlikely(run->timers != NULL))
+			send_timed(arm, text);
 		else
 			check_result(SPI_execute_extended(text, &options), text);
 		message_ends();
@@ -305,6 +336,7 @@ rtb_spi_run(void *arg, RtbArmRun *run)
 	arm->dest = run->dest ? run->dest : &discard_receiver;
 	arm->sent = 0;
 	arm->committed = false;
+	arm->prepare_ns = 0;
 	/* transactions end under it: no memory of theirs may be the current one */
 	if (arm->special)
 		MemoryContextSwitchTo(arm->pass_cxt);

@@ -28,6 +28,7 @@ typedef struct SpiStatement
 	bool		types_known;
 	int			ntypes;
 	Oid		   *types;
+	char	  **type_names;		/* of those that are not built in, else NULL; NULL if all are */
 	SPIPlanPtr	plan;			/* NULL until its first execution in a pass */
 	RtbBinding	binding;		/* valid while bound */
 	bool		bound;
@@ -61,6 +62,7 @@ typedef struct SpiArm
 	DestReceiver *dest;			/* the run's, or one that discards */
 	int64		sent;			/* messages in the running transaction */
 	bool		committed;		/* an earlier transaction of this pass was */
+	int64		prepare_ns;		/* parsing and analysing in this execution of a step, if timed */
 } SpiArm;
 
 /* is statement_timeout ours to arm for each message, and is it armed? */
@@ -105,6 +107,7 @@ extern void rtb_spi_prepare(SpiArm *arm, SpiStep *step, SpiStatement *st, const 
 extern ParamListInfo rtb_spi_bind_first(SpiArm *arm, SpiStatement *st, const RtbRow *row,
 										MemoryContext row_cxt);
 extern int64 rtb_spi_generic_plans(SpiStep *step);
+extern bool rtb_spi_row_says(const RtbRow *row, int column);
 
 /* spi_arm.c */
 extern void rtb_spi_run_row(SpiArm *arm, SpiStep *step);

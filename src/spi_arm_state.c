@@ -11,6 +11,8 @@
 
 #include "spi_arm_private.h"
 
+#include "access/transam.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "parser/analyze.h"
 #include "parser/parser.h"
@@ -18,7 +20,9 @@
 #include "utils/memutils.h"
 #include "utils/plancache.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
+#include "probe.h"
 #include "script.h"
 
 /* how many of its driver's columns a body uses, in its own statements or as its drivers' parameters */
@@ -29,7 +33,11 @@ columns_used(List *body)
 	ListCell   *lc;
 
 	foreach(lc, body)
-		n = Max(n, ((const RtbStep *) lfirst(lc))->nparams);
+	{
+		const RtbStep *step = lfirst(lc);
+
+		n = Max(n, Max(step->nparams, step->if_column));
+	}
 	return n;
 }
 
@@ -160,6 +168,23 @@ rtb_spi_close_arm(void *arg)
 
 /* ---- one statement ---- */
 
+/* names of types that may be gone and back before the next pass */
+static void
+remember_names(SpiArm *arm, SpiStatement *st)
+{
+	MemoryContext old = MemoryContextSwitchTo(arm->cxt);
+
+	for (int i = 0; i < st->ntypes; i++)
+	{
+		if (st->types[i] < FirstNormalObjectId)
+			continue;
+		if (st->type_names == NULL)
+			st->type_names = palloc0(sizeof(char *) * st->ntypes);
+		st->type_names[i] = format_type_extended(st->types[i], -1, FORMAT_TYPE_FORCE_QUALIFY);
+	}
+	MemoryContextSwitchTo(old);
+}
+
 /*
  * Parameter types as the server infers them from the statement.  Done once,
  * in the first pass, which is never timed.
@@ -205,6 +230,30 @@ infer_types(SpiArm *arm, SpiStep *step, SpiStatement *st, const RtbRow *row)
 		st->types[i] = types[i];
 	}
 	st->ntypes = ntypes;
+	remember_names(arm, st);
+}
+
+/* types of a fixture that was built anew since have other OIDs under the same names */
+static void
+refresh_types(SpiStatement *st)
+{
+	for (int i = 0; i < st->ntypes; i++)
+	{
+		if (st->type_names[i] != NULL &&
+			!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(st->types[i])))
+			st->types[i] = DatumGetObjectId(DirectFunctionCall1(regtypein,
+																CStringGetDatum(st->type_names[i])));
+	}
+}
+
+/* preparing is a part of an execution's time; a foreach's driver has its own */
+static void
+note_preparing(SpiArm *arm, const SpiStep *step, int64 ns)
+{
+	if (step->step->kind == RTB_STEP_STATEMENT)
+		arm->prepare_ns += ns;
+	else if (step->step->kind == RTB_STEP_FOREACH)
+		rtb_step_timer_prepared(&arm->run->timers[step->step->id - 1], ns);
 }
 
 /*
@@ -215,9 +264,16 @@ infer_types(SpiArm *arm, SpiStep *step, SpiStatement *st, const RtbRow *row)
 void
 rtb_spi_prepare(SpiArm *arm, SpiStep *step, SpiStatement *st, const RtbRow *row, int options)
 {
+	int64		started;
+
 	if (!st->types_known)
 		infer_types(arm, step, st, row);
+	else if (st->type_names != NULL)
+		refresh_types(st);
+	started = arm->run->timers ? rtb_clock_ns() : 0;
 	st->plan = SPI_prepare_cursor(st->text, st->ntypes, st->types, options);
+	if (arm->run->timers)
+		note_preparing(arm, step, rtb_clock_ns() - started);
 	if (st->plan == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -284,4 +340,22 @@ rtb_spi_generic_plans(SpiStep *step)
 	if (list_length(sources) != 1)
 		return -1;
 	return ((CachedPlanSource *) linitial(sources))->num_generic_plans;
+}
+
+/*
+ * rtb_spi_row_says
+ *		A boolean column of a driver's row, from 1; null is false.
+ */
+bool
+rtb_spi_row_says(const RtbRow *row, int column)
+{
+	if (column > row->desc->natts)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_PARAMETER),
+				 errmsg("the driver's row has no column for $%d in \"only_if\"", column)));
+	if (TupleDescAttr(row->desc, column - 1)->atttypid != BOOLOID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column $%d of the driver's row is not boolean, as \"only_if\" needs it", column)));
+	return !row->nulls[column - 1] && DatumGetBool(row->values[column - 1]);
 }

@@ -5,9 +5,10 @@
  * An arm that is rolled back runs in one transaction, with SPI connected and a
  * snapshot at the bottom.  Of an arm that commits, or has savepoints, each
  * transaction gets that snapshot with its first statement, and loses it before
- * it ends; its SPI connection is one that survives a commit.  That is not in a
- * portal, so that the memory of the connection hangs on a context of our own.  Savepoints exist in transaction blocks only, which SPI_commit()
- * does not end: there SPI is left before each commit and entered again.
+ * it ends; its SPI connection is one that survives a commit.  That is not in
+ * a portal, so that the memory of the connection hangs on a context of our own.
+ * Savepoints exist in transaction blocks only, which SPI_commit() does not end:
+ * there SPI is left before each commit and entered again.
  *
  * What controls transactions itself (SAVEPOINT; CALL and DO with COMMIT inside)
  * runs through a portal at top level, as a client's message does.
@@ -32,6 +33,7 @@
 #include "utils/portal.h"
 #include "utils/snapmgr.h"
 
+#include "probe.h"
 #include "spi_arm.h"
 
 static MemoryContext portal_cxt = NULL;
@@ -173,8 +175,9 @@ run_portal(Portal portal, ParamListInfo params, DestReceiver *dest)
 
 /* one parsed statement of a text, as the server runs it for a client */
 static void
-run_raw(RawStmt *raw, const char *text, DestReceiver *dest)
+run_raw(RawStmt *raw, const char *text, DestReceiver *dest, int64 *prepare_ns)
 {
+	int64		started = prepare_ns ? rtb_clock_ns() : 0;
 	bool		snapshot = analyze_requires_snapshot(raw);
 	bool		calls = IsA(raw->stmt, CallStmt) || IsA(raw->stmt, DoStmt);
 	List	   *queries;
@@ -184,6 +187,8 @@ run_raw(RawStmt *raw, const char *text, DestReceiver *dest)
 	if (snapshot)
 		PushActiveSnapshot(GetTransactionSnapshot());
 	queries = pg_analyze_and_rewrite_fixedparams(raw, text, NULL, 0, NULL);
+	if (prepare_ns)
+		*prepare_ns += rtb_clock_ns() - started;
 	plans = pg_plan_queries(queries, text, CURSOR_OPT_PARALLEL_OK, NULL);
 	if (snapshot)
 		PopActiveSnapshot();
@@ -208,21 +213,26 @@ parse_message(const char *text)
 /*
  * rtb_spi_send_text
  *		A text that was not prepared, parsed, planned and run as a client's
- *		message; CALL and DO in it may commit inside.
+ *		message; CALL and DO in it may commit inside.  What parsing and analysing
+ *		take is added to *prepare_ns, unless that is NULL.
  */
 void
-rtb_spi_send_text(const char *text, DestReceiver *dest)
+rtb_spi_send_text(const char *text, DestReceiver *dest, int64 *prepare_ns)
 {
 	MemoryContext old = CurrentMemoryContext;
+	int64		started = prepare_ns ? rtb_clock_ns() : 0;
+	List	   *message = parse_message(text);
 	ListCell   *lc;
 
-	foreach(lc, parse_message(text))
+	if (prepare_ns)
+		*prepare_ns += rtb_clock_ns() - started;
+	foreach(lc, message)
 	{
 		RawStmt    *raw = lfirst_node(RawStmt, lc);
 
 		if (IsA(raw->stmt, TransactionStmt))
 			rtb_spi_refuse(SPI_ERROR_TRANSACTION, text);
-		run_raw(raw, text, dest);
+		run_raw(raw, text, dest, prepare_ns);
 		CommandCounterIncrement();
 	}
 	MemoryContextSwitchTo(old);
@@ -237,7 +247,7 @@ rtb_spi_send_savepoint(const char *text)
 {
 	MemoryContext old = CurrentMemoryContext;
 
-	run_raw(linitial_node(RawStmt, parse_message(text)), text, None_Receiver);
+	run_raw(linitial_node(RawStmt, parse_message(text)), text, None_Receiver, NULL);
 	/* the block's state has changed, and this is what carries it out */
 	CommitTransactionCommand();
 	StartTransactionCommand();

@@ -19,7 +19,7 @@ extern void rtb_spi_next_transaction(void);
 extern void rtb_spi_finish(void);
 extern void rtb_spi_forget(void);
 extern void rtb_spi_send_savepoint(const char *text);
-extern void rtb_spi_send_text(const char *text, DestReceiver *dest);
+extern void rtb_spi_send_text(const char *text, DestReceiver *dest, int64 *prepare_ns);
 extern void rtb_spi_call(const char *text, SPIPlanPtr plan, ParamListInfo params,
 						 DestReceiver *dest);
 

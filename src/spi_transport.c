@@ -14,8 +14,10 @@
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
+#include "own_sql.h"
 #include "spi_arm.h"
 #include "spi_transaction.h"
+#include "written.h"
 
 /* the caller's state around its subtransaction */
 static MemoryContext outer_cxt;
@@ -36,6 +38,7 @@ spi_sql(const char *statement)
 
 	options.dest = None_Receiver;
 	check_result(SPI_execute_extended(statement, &options), statement);
+	CommandCounterIncrement();
 }
 
 /* deferred triggers fire before the clock stops: a rollback would drop them unfired */
@@ -58,6 +61,13 @@ spi_digest(const char *query, RtbDigest *digest, Tuplestorestate *row_hashes)
 	options.must_return_tuples = true;
 	check_result(SPI_execute_extended(query, &options), query);
 	options.dest->rDestroy(options.dest);
+}
+
+static void
+spi_locked(List **oids, List **modes)
+{
+	*oids = rtb_written_locked();
+	*modes = rtb_written_modes(*oids);
 }
 
 static void
@@ -122,8 +132,16 @@ const RtbTransport rtb_spi_worker_transport = {
 	.run = rtb_spi_run,
 	.settle = spi_settle,
 	.digest = spi_digest,
+	.observe_before = rtb_observe_before,
+	.observe_begin = rtb_observe_begin,
+	.observe_end = rtb_observe_end,
+	.observe_after = rtb_observe_after,
+	.observe_counts = rtb_observe_counts,
+	.locked = spi_locked,
+	.made = rtb_written_made,
 	.rollback = worker_rollback,
 	.commit = rtb_spi_finish,
+	.toplevel = rtb_toplevel,
 	.after_error = worker_after_error,
 };
 
@@ -138,6 +156,13 @@ const RtbTransport rtb_spi_caller_transport = {
 	.run = rtb_spi_run,
 	.settle = spi_settle,
 	.digest = spi_digest,
+	.observe_before = rtb_observe_before,
+	.observe_begin = rtb_observe_begin,
+	.observe_end = rtb_observe_end,
+	.observe_after = rtb_observe_after,
+	.observe_counts = rtb_observe_counts,
+	.locked = spi_locked,
+	.made = rtb_written_made,
 	.rollback = caller_rollback,
 	.after_error = caller_after_error,
 };

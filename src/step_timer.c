@@ -24,6 +24,7 @@ rtb_step_timers_create(int nsteps)
 	for (int i = 0; i < nsteps; i++)
 	{
 		timers[i].later.stride = 1;
+		timers[i].prepare.stride = 1;
 		timers[i].custom.stride = 1;
 		timers[i].generic.stride = 1;
 	}
@@ -54,10 +55,9 @@ sample_add(RtbTimeSample *sample, int64 ns)
 void
 rtb_step_timer_add(RtbStepTimer *timer, int64 ns, RtbPlanKind plan)
 {
-	timer->calls++;
-	if (timer->calls == 1)
-		timer->first_ns = ns;
-	else
+	if (timer->calls < RTB_STEP_EARLY)
+		timer->early_ns[timer->calls] = ns;
+	if (++timer->calls > 1)
 		sample_add(&timer->later, ns);
 
 	timer->has_plan = plan != RTB_PLAN_UNKNOWN;
@@ -75,6 +75,26 @@ rtb_step_timer_add(RtbStepTimer *timer, int64 ns, RtbPlanKind plan)
 		if (timer->calls > 1)
 			sample_add(&timer->custom, ns);
 	}
+}
+
+/*
+ * rtb_step_timer_prepared
+ *		An execution began with ns nanoseconds of parsing and analysing.
+ */
+void
+rtb_step_timer_prepared(RtbStepTimer *timer, int64 ns)
+{
+	sample_add(&timer->prepare, ns);
+}
+
+/*
+ * rtb_step_timer_early
+ *		Nanoseconds of the n-th execution, from 1; RTB_UNKNOWN if there were fewer.
+ */
+int64
+rtb_step_timer_early(const RtbStepTimer *timer, int n)
+{
+	return timer->calls < n ? RTB_UNKNOWN : timer->early_ns[n - 1];
 }
 
 static int

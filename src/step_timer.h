@@ -13,6 +13,9 @@
 /* at most this many execution times are kept of a step, evenly spread */
 #define RTB_STEP_SAMPLE	2048
 
+/* so many executions are kept one by one */
+#define RTB_STEP_EARLY	3
+
 typedef struct RtbTimeSample
 {
 	int64		seen;
@@ -24,12 +27,13 @@ typedef struct RtbTimeSample
 typedef struct RtbStepTimer
 {
 	int64		calls;
-	int64		first_ns;
+	int64		early_ns[RTB_STEP_EARLY];	/* the first executions, one by one */
 	bool		has_plan;		/* one statement with a plan of its own */
 	int64		custom_plans;
 	int64		generic_plans;
 	int64		first_generic;	/* the execution that first ran the generic plan, 0 if none */
 	RtbTimeSample later;		/* all but the first */
+	RtbTimeSample prepare;		/* parsing and analysing, of executions that did it */
 	RtbTimeSample custom;		/* under custom plans, but the first */
 	RtbTimeSample generic;		/* under the generic plan, but its first */
 } RtbStepTimer;
@@ -44,6 +48,8 @@ typedef enum RtbPlanKind
 
 extern RtbStepTimer *rtb_step_timers_create(int nsteps);
 extern void rtb_step_timer_add(RtbStepTimer *timer, int64 ns, RtbPlanKind plan);
+extern void rtb_step_timer_prepared(RtbStepTimer *timer, int64 ns);
+extern int64 rtb_step_timer_early(const RtbStepTimer *timer, int n);
 extern int64 rtb_time_sample_median(RtbTimeSample *sample);
 
 #endif							/* RTB_STEP_TIMER_H */

@@ -25,6 +25,9 @@
 void
 rtb_survivors_note(RtbSession *s, const RtbPassRequest *rq)
 {
+	s->in_pass = true;
+	if (s->transport->far)
+		return;
 	s->locks_before = rq->locked || !s->options.own_transactions ? rtb_advisory_locks() : NIL;
 	s->prepared_before = s->options.own_transactions ? NIL : rtb_prepared_statements();
 	s->in_pass = true;
@@ -70,6 +73,26 @@ settle_locks(RtbSession *s, const RtbPassRequest *rq)
 						s->at->arms[rq->arm]->name)));
 }
 
+/* the same at a far end; what an arm that committed has left goes with all of its session */
+static void
+release_far(RtbSession *s, const RtbPassRequest *rq)
+{
+	if (rq->locked != NULL)
+	{
+		RtbOwnRows *rows = rtb_own_rows("SELECT count(*) FROM pg_catalog.pg_locks"
+										" WHERE pid = pg_catalog.pg_backend_pid() AND locktype = 'advisory'", 0, NULL);
+
+		s->at->leaked_locks = (int) rtb_own_row_int64(rows, 0, 1);
+		rows = rtb_own_rows("SELECT count(*) FROM pg_catalog.pg_prepared_statements WHERE from_sql", 0, NULL);
+		s->at->leaked_statements = (int) rtb_own_row_int64(rows, 0, 1);
+	}
+	if (s->at->arms[rq->arm]->ending != RTB_ENDING_ROLLBACK)
+		rtb_pass_forget_session(s->transport);
+	else
+		s->transport->toplevel("SELECT pg_catalog.pg_advisory_unlock_all()");
+	s->in_pass = false;
+}
+
 /*
  * rtb_survivors_release
  *		Undo what a pass's rollback has left: session locks, prepared statements,
@@ -79,6 +102,11 @@ settle_locks(RtbSession *s, const RtbPassRequest *rq)
 void
 rtb_survivors_release(RtbSession *s, const RtbPassRequest *rq)
 {
+	if (s->transport->far)
+	{
+		release_far(s, rq);
+		return;
+	}
 	if (rq->locked != NULL || !s->options.own_transactions)
 		settle_locks(s, rq);
 	if (rq->locked != NULL)
@@ -89,7 +117,7 @@ rtb_survivors_release(RtbSession *s, const RtbPassRequest *rq)
 		DropAllPreparedStatements();
 		ResetSequenceCaches();
 		if (s->at->arms[rq->arm]->ending != RTB_ENDING_ROLLBACK)
-			rtb_pass_forget_session();
+			rtb_pass_forget_session(s->transport);
 	}
 	else
 		drop_prepared(s->prepared_before);

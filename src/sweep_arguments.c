@@ -27,6 +27,7 @@
 #include "facts.h"
 #include "judge.h"
 #include "script.h"
+#include "sweep_transport.h"
 
 #define RTB_MOST_ROUNDS 10000
 #define RTB_MOST_SESSIONS 1000
@@ -47,19 +48,32 @@ enum
 	ARG_SEED,
 	ARG_SESSIONS,
 	ARG_TARGET,
-	ARG_CONTROL
+	ARG_CONTROL,
+	ARG_SERVER,
+	ARG_PROTOCOL,
+	ARG_BATCH,
+	ARG_FETCH_SIZE,
+	ARG_ROUND_TRIP
 };
 
 /* ---- reading arguments ---- */
 
-static char *
-text_arg(FunctionCallInfo fcinfo, int n)
+/*
+ * rtb_arguments_text
+ *		A text argument, NULL of null.
+ */
+char *
+rtb_arguments_text(FunctionCallInfo fcinfo, int n)
 {
 	return PG_ARGISNULL(n) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(n));
 }
 
-static void
-refuse_null(const char *argument, const char *hint)
+/*
+ * rtb_arguments_refuse_null
+ *		Throws for an argument that must not be null.
+ */
+void
+rtb_arguments_refuse_null(const char *argument, const char *hint)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -67,8 +81,12 @@ refuse_null(const char *argument, const char *hint)
 			 hint ? errhint("%s", hint) : 0));
 }
 
-static void
-array_elements(ArrayType *array, Oid type, const char *argument, Datum **elems, int *n)
+/*
+ * rtb_arguments_elements
+ *		The elements of a one-dimensional array without nulls; throws for others.
+ */
+void
+rtb_arguments_elements(ArrayType *array, Oid type, const char *argument, Datum **elems, int *n)
 {
 	bool	   *nulls;
 	int16		typlen;
@@ -99,7 +117,7 @@ texts_arg(FunctionCallInfo fcinfo, int n, const char *argument)
 
 	if (PG_ARGISNULL(n))
 		return NIL;
-	array_elements(PG_GETARG_ARRAYTYPE_P(n), TEXTOID, argument, &elems, &count);
+	rtb_arguments_elements(PG_GETARG_ARRAYTYPE_P(n), TEXTOID, argument, &elems, &count);
 	if (count == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -119,7 +137,7 @@ points_arg(FunctionCallInfo fcinfo, int n)
 
 	if (PG_ARGISNULL(n))
 		return NIL;
-	array_elements(PG_GETARG_ARRAYTYPE_P(n), INT8OID, "points", &elems, &count);
+	rtb_arguments_elements(PG_GETARG_ARRAYTYPE_P(n), INT8OID, "points", &elems, &count);
 	if (count == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -169,27 +187,10 @@ duration_arg(FunctionCallInfo fcinfo, int n, const char *argument)
 
 /* ---- common to sweep() and compare() ---- */
 
-static bool
-own_transactions_arg(FunctionCallInfo fcinfo, int n)
-{
-	char	   *transport = text_arg(fcinfo, n);
-
-	if (transport == NULL)
-		refuse_null("transport", "Valid values are \"worker\" and \"caller\".");
-	if (strcmp(transport, "worker") == 0)
-		return true;
-	if (strcmp(transport, "caller") == 0)
-		return false;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("transport \"%s\" is not known", transport),
-			 errhint("Valid values are \"worker\" and \"caller\".")));
-}
-
 static int
 baseline_arg(FunctionCallInfo fcinfo, int n, List *arms)
 {
-	char	   *name = text_arg(fcinfo, n);
+	char	   *name = rtb_arguments_text(fcinfo, n);
 	StringInfoData valid;
 	ListCell   *lc;
 	int			i = 0;
@@ -215,7 +216,7 @@ fraction_arg(FunctionCallInfo fcinfo, int n, const char *argument, const char *h
 	double		fraction;
 
 	if (PG_ARGISNULL(n))
-		refuse_null(argument, hint);
+		rtb_arguments_refuse_null(argument, hint);
 	fraction = PG_GETARG_FLOAT8(n);
 	if (!(fraction > 0 && fraction < 1))
 		ereport(ERROR,
@@ -256,14 +257,15 @@ planned_rounds(const RtbExperiment *e)
 static void
 read_options(FunctionCallInfo fcinfo, int first, RtbExperiment *e)
 {
+	const RtbTransportPlaces places = {first + ARG_TRANSPORT, first + ARG_SERVER, first + ARG_PROTOCOL,
+	first + ARG_BATCH, first + ARG_FETCH_SIZE, first + ARG_ROUND_TRIP};
 	RtbRun	   *run = e->run;
 
-	e->options.own_transactions = own_transactions_arg(fcinfo, first + ARG_TRANSPORT);
-	run->transport = e->options.own_transactions ? "worker" : "caller";
+	rtb_arguments_transport(fcinfo, &places, e);
 	run->arms = e->scenario->arm_names;
 	run->baseline = baseline_arg(fcinfo, first + ARG_BASELINE, run->arms);
 	e->options.baseline = run->baseline;
-	run->label = text_arg(fcinfo, first + ARG_LABEL);
+	run->label = rtb_arguments_text(fcinfo, first + ARG_LABEL);
 
 	e->rounds = count_arg(fcinfo, first + ARG_ROUNDS, "rounds", RTB_MOST_ROUNDS);
 	e->sessions = count_arg(fcinfo, first + ARG_SESSIONS, "sessions", RTB_MOST_SESSIONS);
@@ -384,14 +386,14 @@ RtbExperiment *
 rtb_arguments_of_sweep(FunctionCallInfo fcinfo)
 {
 	RtbExperiment *e = palloc0(sizeof(RtbExperiment));
-	char	   *name = text_arg(fcinfo, 0);
+	char	   *name = rtb_arguments_text(fcinfo, 0);
 	List	   *points;
 	List	   *arms;
 	char	   *swept;
 	char	   *check_query;
 
 	if (name == NULL)
-		refuse_null("scenario", "SELECT * FROM rtbench.scenarios; lists them.");
+		rtb_arguments_refuse_null("scenario", "SELECT * FROM rtbench.scenarios; lists them.");
 	e->run = palloc0(sizeof(RtbRun));
 	e->scenario = rtb_scenario_load(name);
 	if (e->scenario->arm_names == NIL)
@@ -401,7 +403,7 @@ rtb_arguments_of_sweep(FunctionCallInfo fcinfo)
 				 errhint("Add one by rtbench.add_arm(%s, rtbench.arm(...)).", quote_literal_cstr(name))));
 	points = points_arg(fcinfo, 1);
 	/* what is swept first: the parameter that was swept before may be given then */
-	swept = text_arg(fcinfo, 4);
+	swept = rtb_arguments_text(fcinfo, 4);
 	if (swept != NULL || points != NIL)
 		rtb_scenario_set_points(e->scenario, swept, points);
 	if (!PG_ARGISNULL(2))
@@ -409,7 +411,7 @@ rtb_arguments_of_sweep(FunctionCallInfo fcinfo)
 	arms = texts_arg(fcinfo, 3, "arms");
 	if (arms != NIL)
 		rtb_scenario_choose_arms(e->scenario, arms);
-	check_query = text_arg(fcinfo, 5);
+	check_query = rtb_arguments_text(fcinfo, 5);
 	if (check_query != NULL)
 	{
 		rtb_script_require_query(rtb_script_blank(check_query), "a check query", false);
@@ -434,16 +436,16 @@ rtb_arguments_of_compare(FunctionCallInfo fcinfo)
 	int			count;
 
 	if (PG_ARGISNULL(0))
-		refuse_null("arms", "Give an array of rtbench.arm(...).");
-	array_elements(PG_GETARG_ARRAYTYPE_P(0), JSONBOID, "arms", &elems, &count);
+		rtb_arguments_refuse_null("arms", "Give an array of rtbench.arm(...).");
+	rtb_arguments_elements(PG_GETARG_ARRAYTYPE_P(0), JSONBOID, "arms", &elems, &count);
 	for (int i = 0; i < count; i++)
 		documents = lappend(documents, DatumGetJsonbP(elems[i]));
 	points = points_arg(fcinfo, 3);
-	swept = text_arg(fcinfo, 5);
+	swept = rtb_arguments_text(fcinfo, 5);
 	if (points != NIL && swept == NULL)
 		swept = "n";
 	e->run = palloc0(sizeof(RtbRun));
-	e->scenario = rtb_scenario_ad_hoc(text_arg(fcinfo, 1), text_arg(fcinfo, 2), swept, points,
+	e->scenario = rtb_scenario_ad_hoc(rtb_arguments_text(fcinfo, 1), rtb_arguments_text(fcinfo, 2), swept, points,
 									  PG_ARGISNULL(4) ? NULL : PG_GETARG_JSONB_P(4), documents);
 	read_options(fcinfo, 6, e);
 	return e;

@@ -16,6 +16,7 @@
 #include "utils/tuplestore.h"
 
 #include "digest.h"
+#include "observer.h"
 #include "scenario.h"
 #include "step_timer.h"
 
@@ -26,6 +27,15 @@ typedef struct RtbArmRun
 	RtbStepTimer *timers;		/* by step id - 1; NULL in timed passes */
 	int64		round_trips;	/* messages sent and waited for, BEGIN and COMMIT included */
 	int64		statement_no;	/* ordinal of the statement sent last */
+	/* of a connection, which has no receivers */
+	struct RtbCheck *check;		/* where returned rows are digested; NULL: nobody wants them */
+	bool		with_row_hashes;
+	int64		rows;			/* returned or affected */
+	int64		transactions;	/* committed */
+	int64		loop_queries;	/* drivers that only read, */
+	int64		loop_rows;		/* and their rows: a far end takes both for the arm's own */
+	int64		control;		/* sent beside statements: BEGIN, COMMIT, FETCH, CLOSE */
+	bool		needs_block;	/* a client must send BEGIN and COMMIT around all of it */
 	int			step;			/* id of the step it belongs to */
 } RtbArmRun;
 
@@ -33,6 +43,7 @@ typedef struct RtbTransport
 {
 	const char *name;
 	bool		own_transactions;	/* false: in subtransactions of the caller's */
+	bool		far;			/* the arms run in another backend, over a connection */
 
 	void	   *(*open_arm) (const RtbArm *arm);
 	void		(*close_arm) (void *state);
@@ -45,8 +56,22 @@ typedef struct RtbTransport
 	void		(*run) (void *state, RtbArmRun *run);
 	void		(*settle) (void);
 	void		(*digest) (const char *query, RtbDigest *digest, Tuplestorestate *row_hashes);
+
+	/* what is seen of an arm: before its transaction, around the clock, after it */
+	void		(*observe_before) (RtbObserver *o);
+	void		(*observe_begin) (RtbObserver *o);
+	void		(*observe_end) (RtbObserver *o);
+	void		(*observe_after) (RtbObserver *o);
+	void		(*observe_counts) (const RtbObserver *o, const RtbProbe *probe, RtbPass *pass);
+	/* relations that the running transaction has written, and in which lock modes */
+	void		(*locked) (List **oids, List **modes);
+	/* those of them that are tables made in it since then */
+	List	   *(*made) (List *oids, SubTransactionId since);
+
 	void		(*rollback) (void);
 	void		(*commit) (void);
+	/* a statement with transactions of its own, as VACUUM; outside any */
+	void		(*toplevel) (const char *statement);
 	void		(*after_error) (void);
 } RtbTransport;
 

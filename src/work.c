@@ -94,6 +94,7 @@ write_steps(StringInfo buf, const char *key, List *steps)
 		write_integer(buf, "kept", step->plans_kept);
 		write_integer(buf, "subxact", step->subtransaction);
 		write_integer(buf, "commit_every", step->commit_every);
+		write_integer(buf, "if_column", step->if_column);
 		write_steps(buf, "body", step->body);
 		appendStringInfoChar(buf, '}');
 	}
@@ -225,6 +226,7 @@ parse_steps(JsonbContainer *holder, const char *key)
 		step->plans_kept = rtb_json_integer(object, "kept") != 0;
 		step->subtransaction = (RtbSubxact) rtb_json_integer(object, "subxact");
 		step->commit_every = rtb_json_integer(object, "commit_every");
+		step->if_column = (int) rtb_json_integer(object, "if_column");
 		step->body = parse_steps(object, "body");
 		steps = lappend(steps, step);
 	}

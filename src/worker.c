@@ -33,25 +33,12 @@
 #define EXIT_TIME			10000	/* ms for a worker to leave by itself */
 #define TERMINATE_TIME		5000	/* ms for a worker told to terminate */
 
-/* one request, or the wait for the rest of one */
-typedef struct RtbExchange
-{
-	shm_mq_iovec iov[2];
-	int			iovcnt;			/* 0: nothing (more) to send */
-	bool		begun;			/* part of the request may be in the queue */
-	RtbWorkerSink sink;
-	void	   *arg;
-	ErrorData  *error;			/* the worker's error, NULL if none */
-	bool		quiet;			/* never throw, and give up at the deadline */
-	bool		cancel;			/* tell the worker to cancel, time and again */
-	TimestampTz deadline;
-} RtbExchange;
-
 /*
- * Has the worker's process ended (or could it not be started)?
+ * rtb_worker_has_stopped
+ *		Has the worker's process ended (or could it not be started)?
  */
-static bool
-has_stopped(RtbWorker *worker)
+bool
+rtb_worker_has_stopped(RtbWorker *worker)
 {
 	pid_t		pid;
 	BgwHandleStatus status = GetBackgroundWorkerPid(worker->handle, &pid);
@@ -171,63 +158,73 @@ wait_a_while(RtbWorker *worker, RtbExchange *exchange)
 	if (!exchange->quiet)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if ((events & WL_TIMEOUT) && !has_stopped(worker))
+		if ((events & WL_TIMEOUT) && !rtb_worker_has_stopped(worker))
 			rtb_worker_check_blocked(worker->pid);
 	}
-	else if ((events & WL_TIMEOUT) && exchange->cancel && !has_stopped(worker))
+	else if ((events & WL_TIMEOUT) && exchange->cancel && !rtb_worker_has_stopped(worker))
 		kill(worker->pid, SIGINT);
 }
 
 /*
- * Send what there is to send and take replies until the worker is ready or
- * lost.  Replies are taken while sending, too: a worker that waits for room in
- * its queue does not read.  A quiet exchange leaves a worker busy when its time
- * is up.
+ * rtb_exchange_step
+ *		Send what there is to send and take one reply, without waiting; false if
+ *		there was none.
+ *
+ * Replies are taken while sending, too: a worker that waits for room in its
+ * queue does not read.  Throws what sink throws, and notices are reported here.
+ */
+bool
+rtb_exchange_step(RtbWorker *worker, RtbExchange *exchange)
+{
+	shm_mq_result result;
+	Size		size;
+	void	   *data;
+
+	if (exchange->iovcnt > 0)
+	{
+		exchange->begun = true;
+		result = shm_mq_sendv(worker->requests, exchange->iov, exchange->iovcnt, true, true);
+		if (result == SHM_MQ_SUCCESS)
+			exchange->begun = false;
+		/* if it is gone, its last words are still to be read */
+		if (result != SHM_MQ_WOULD_BLOCK)
+			exchange->iovcnt = 0;
+	}
+
+	result = shm_mq_receive(worker->replies, &size, &data, true);
+	if (result == SHM_MQ_SUCCESS)
+		handle_frame(worker, exchange, data, size);
+	else if (result == SHM_MQ_DETACHED)
+		worker->state = RTB_WORKER_LOST;
+	return result != SHM_MQ_WOULD_BLOCK;
+}
+
+/*
+ * Converse until the worker is ready or lost.  A quiet exchange leaves a worker
+ * busy when its time is up.
  */
 static void
 converse(RtbWorker *worker, RtbExchange *exchange)
 {
 	while (worker->state == RTB_WORKER_BUSY)
 	{
-		shm_mq_result result;
-		Size		size;
-		void	   *data;
-
 		/* also while replies come: whoever catches the cancel may go on for ever */
 		if (exchange->quiet && time_left(exchange->deadline) <= 0)
 			return;
-
-		if (exchange->iovcnt > 0)
-		{
-			exchange->begun = true;
-			result = shm_mq_sendv(worker->requests, exchange->iov, exchange->iovcnt, true, true);
-			if (result == SHM_MQ_SUCCESS)
-				exchange->begun = false;
-			/* if it is gone, its last words are still to be read */
-			if (result != SHM_MQ_WOULD_BLOCK)
-				exchange->iovcnt = 0;
-		}
-
-		result = shm_mq_receive(worker->replies, &size, &data, true);
-		if (result == SHM_MQ_SUCCESS)
-		{
-			handle_frame(worker, exchange, data, size);
-			if (!exchange->quiet)
-				CHECK_FOR_INTERRUPTS();
-		}
-		else if (result == SHM_MQ_DETACHED)
-			worker->state = RTB_WORKER_LOST;
-		else
+		if (!rtb_exchange_step(worker, exchange))
 			wait_a_while(worker, exchange);
+		else if (!exchange->quiet)
+			CHECK_FOR_INTERRUPTS();
 	}
 }
 
 /*
- * Throw the error that the worker reported, or say that there is no worker any
- * more; return if there is nothing to complain about.
+ * rtb_exchange_throw
+ *		Throw the error that the worker reported, or say that there is no worker
+ *		any more; return if there is nothing to complain about.
  */
-static void
-throw_if_failed(RtbWorker *worker, RtbExchange *exchange)
+void
+rtb_exchange_throw(RtbWorker *worker, RtbExchange *exchange)
 {
 	if (exchange->error != NULL)
 		ThrowErrorData(exchange->error);
@@ -255,7 +252,7 @@ converse_or_throw(RtbWorker *worker, RtbExchange *exchange)
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
-	throw_if_failed(worker, exchange);
+	rtb_exchange_throw(worker, exchange);
 }
 
 /*
@@ -274,7 +271,7 @@ rtb_worker_start(void)
 	PG_TRY();
 	{
 		converse_or_throw(worker, &exchange);
-		(void) has_stopped(worker); /* for its pid */
+		(void) rtb_worker_has_stopped(worker); /* for its pid */
 	}
 	PG_CATCH();
 	{
@@ -286,11 +283,12 @@ rtb_worker_start(void)
 }
 
 /*
- * Prepare an exchange that sends a request; kind and data must outlive it.
+ * rtb_exchange_begin
+ *		Prepare an exchange that sends a request; kind and data must outlive it.
  */
-static void
-begin_exchange(RtbWorker *worker, RtbExchange *exchange, char *kind,
-			   const char *data, Size size, RtbWorkerSink sink, void *arg)
+void
+rtb_exchange_begin(RtbWorker *worker, RtbExchange *exchange, char *kind,
+				   const char *data, Size size, RtbWorkerSink sink, void *arg)
 {
 	memset(exchange, 0, sizeof(*exchange));
 	exchange->iov[0].data = kind;
@@ -324,9 +322,9 @@ rtb_worker_request(RtbWorker *worker, char kind, const char *data, Size size,
 	if (worker->state == RTB_WORKER_LOST)
 	{
 		memset(&exchange, 0, sizeof(exchange));
-		throw_if_failed(worker, &exchange);
+		rtb_exchange_throw(worker, &exchange);
 	}
-	begin_exchange(worker, &exchange, &kind, data, size, sink, arg);
+	rtb_exchange_begin(worker, &exchange, &kind, data, size, sink, arg);
 	converse_or_throw(worker, &exchange);
 }
 
@@ -343,7 +341,7 @@ rtb_worker_cancel(RtbWorker *worker)
 	MemoryContext context;
 	MemoryContext oldcontext;
 
-	if (worker->state == RTB_WORKER_BUSY && !has_stopped(worker) && worker->pid != 0)
+	if (worker->state == RTB_WORKER_BUSY && !rtb_worker_has_stopped(worker) && worker->pid != 0)
 	{
 		worker->header->cancel_requested = true;
 		kill(worker->pid, SIGINT);
@@ -376,7 +374,7 @@ rtb_worker_request_within(RtbWorker *worker, char kind, const char *data, Size s
 
 	if (worker->state != RTB_WORKER_READY)
 		return false;
-	begin_exchange(worker, &exchange, &kind, data, size, sink, arg);
+	rtb_exchange_begin(worker, &exchange, &kind, data, size, sink, arg);
 	exchange.quiet = true;
 	exchange.deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), milliseconds);
 	converse(worker, &exchange);
@@ -402,7 +400,7 @@ wait_for_exit(RtbWorker *worker, int milliseconds)
 {
 	TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), milliseconds);
 
-	while (!has_stopped(worker))
+	while (!rtb_worker_has_stopped(worker))
 	{
 		long		left = time_left(deadline);
 

@@ -3,9 +3,9 @@
  *	  A background worker that serves requests as the caller's user.
  *
  * The caller's side starts it, sends requests and waits for each to end; the
- * worker's side hands a request to the handler that a room above registered
- * (rtb_worker_set_handler in that room's init), so that nothing here knows
- * what a session is.
+ * worker's side hands a request to the handler that a room above registered for
+ * its kind (rtb_worker_set_handler in that room's init), so that nothing here
+ * knows what a session is.
  */
 #ifndef RTB_WORKER_H
 #define RTB_WORKER_H
@@ -22,8 +22,7 @@ typedef void (*RtbWorkerHandler) (char kind, StringInfo body);
 typedef void (*RtbWorkerSink) (void *arg, char kind, StringInfo body);
 
 /* both sides */
-extern void rtb_worker_set_handler(RtbWorkerHandler handler);
-extern void rtb_worker_add_handler(char kind, RtbWorkerHandler handler);
+extern void rtb_worker_set_handler(const char *kinds, RtbWorkerHandler handler);
 
 /* the caller's side */
 extern RtbWorker *rtb_worker_start(void);

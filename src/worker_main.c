@@ -45,16 +45,8 @@
 #include "worker.h"
 #include "worker_wire.h"
 
-static RtbWorkerHandler request_handler = NULL;
-
-/* kinds of requests that are another room's */
-#define MAX_OTHER_KINDS	4
-static struct
-{
-	char		kind;
-	RtbWorkerHandler handler;
-}			other_handlers[MAX_OTHER_KINDS];
-static int	nother_handlers = 0;
+/* by the kind of a request, a byte */
+static RtbWorkerHandler handlers[UCHAR_MAX + 1];
 
 /* NULL but in a worker */
 static RtbWireHeader *header = NULL;
@@ -240,6 +232,8 @@ rtb_worker_restore_settings(void)
 						PGC_USERSET, PGC_S_SESSION);
 	SetConfigOption("default_transaction_read_only", "off", PGC_USERSET, PGC_S_SESSION);
 	CommitTransactionCommand();
+	/* the caller's application_name is a setting here, not what the process is called */
+	pgstat_report_appname(MyBgworkerEntry->bgw_name);
 }
 
 /*
@@ -332,19 +326,6 @@ recover_from_error(void)
 	RESUME_INTERRUPTS();
 }
 
-static RtbWorkerHandler
-handler_of(char kind)
-{
-	for (int i = 0; i < nother_handlers; i++)
-	{
-		if (other_handlers[i].kind == kind)
-			return other_handlers[i].handler;
-	}
-	if (request_handler == NULL)
-		elog(ERROR, "no handler for requests to the rtbench worker");
-	return request_handler;
-}
-
 static void
 run_request(char kind, StringInfo body)
 {
@@ -355,7 +336,9 @@ run_request(char kind, StringInfo body)
 
 	PG_TRY();
 	{
-		handler_of(kind) (kind, body);
+		if (handlers[(unsigned char) kind] == NULL)
+			elog(ERROR, "no handler for requests of kind \"%c\" to the rtbench worker", kind);
+		handlers[(unsigned char) kind](kind, body);
 		if (IsTransactionState())
 			elog(ERROR, "request of kind \"%c\" left a transaction open", kind);
 	}
@@ -405,24 +388,14 @@ rtb_worker_main(Datum arg)
 }
 
 /*
- * Register the function that serves requests in a worker; called when the
- * library is loaded.  Never throws.
+ * Register the function that serves requests of these kinds in a worker; called
+ * when the library is loaded.  Never throws.
  */
 void
-rtb_worker_set_handler(RtbWorkerHandler handler)
+rtb_worker_set_handler(const char *kinds, RtbWorkerHandler handler)
 {
-	request_handler = handler;
-}
-
-/*
- * The same for requests of one kind, which then do not reach that function.
- */
-void
-rtb_worker_add_handler(char kind, RtbWorkerHandler handler)
-{
-	Assert(nother_handlers < MAX_OTHER_KINDS);
-	other_handlers[nother_handlers].kind = kind;
-	other_handlers[nother_handlers++].handler = handler;
+	for (const char *kind = kinds; *kind != '\0'; kind++)
+		handlers[(unsigned char) *kind] = handler;
 }
 
 /*

@@ -14,6 +14,7 @@
 #include "postmaster/bgworker.h"
 #include "storage/dsm.h"
 #include "storage/shm_mq.h"
+#include "utils/timestamp.h"
 #include "worker.h"
 
 #define RTB_WIRE_MAGIC		UINT64CONST(0x7274625f77697265)	/* "rtb_wire" */
@@ -76,6 +77,27 @@ struct RtbWorker
 	RtbWorkerState state;
 	int			pid;			/* 0 until known */
 };
+
+/* one request, or the wait for the rest of one */
+typedef struct RtbExchange
+{
+	shm_mq_iovec iov[2];
+	int			iovcnt;			/* 0: nothing (more) to send */
+	bool		begun;			/* part of the request may be in the queue */
+	RtbWorkerSink sink;
+	void	   *arg;
+	ErrorData  *error;			/* the worker's error, NULL if none */
+	bool		quiet;			/* never throw, and give up at the deadline */
+	bool		cancel;			/* tell the worker to cancel, time and again */
+	TimestampTz deadline;
+} RtbExchange;
+
+/* worker.c, for whoever waits for several workers at a time */
+extern bool rtb_worker_has_stopped(RtbWorker *worker);
+extern void rtb_exchange_begin(RtbWorker *worker, RtbExchange *exchange, char *kind,
+							   const char *data, Size size, RtbWorkerSink sink, void *arg);
+extern bool rtb_exchange_step(RtbWorker *worker, RtbExchange *exchange);
+extern void rtb_exchange_throw(RtbWorker *worker, RtbExchange *exchange);
 
 /* worker_launch.c */
 extern RtbWorker *rtb_worker_launch(void);

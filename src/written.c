@@ -16,11 +16,9 @@
 #include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_largeobject.h"
-#include "catalog/pg_type.h"
-#include "executor/spi.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
-#include "utils/builtins.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
 
@@ -62,6 +60,31 @@ rtb_written_locked(void)
 			oids = list_append_unique_oid(oids, data->locks[i].locktag.locktag_field2);
 	}
 	return oids;
+}
+
+/*
+ * rtb_written_changed
+ *		Of these relations, those whose rows or definition this process may have
+ *		changed: a list of Oid in the current memory context.
+ *
+ * A table that a new foreign key references, or that gets a trigger for it,
+ * is locked in a mode between the two.
+ */
+List *
+rtb_written_changed(List *oids)
+{
+	LockData   *data = GetLockStatusData();
+	List	   *changed = NIL;
+
+	for (int i = 0; i < data->nelements; i++)
+	{
+		const LockInstanceData *lock = &data->locks[i];
+
+		if (is_write_lock(lock) && list_member_oid(oids, lock->locktag.locktag_field2) &&
+			(lock->holdMask & (LOCKBIT_ON(RowExclusiveLock) | LOCKBIT_ON(AccessExclusiveLock))) != 0)
+			changed = list_append_unique_oid(changed, lock->locktag.locktag_field2);
+	}
+	return changed;
 }
 
 /*
@@ -262,46 +285,67 @@ rtb_advisory_locks_regain(List *before)
 }
 
 /*
- * rtb_oid_array
- *		A list of Oid as an SQL array, in the current memory context.
+ * rtb_oids_text
+ *		A list of Oid as an SQL array in text form, in the current memory context.
  */
-ArrayType *
-rtb_oid_array(List *oids)
+char *
+rtb_oids_text(List *oids)
 {
-	Datum	   *elems = palloc(sizeof(Datum) * Max(list_length(oids), 1));
+	StringInfoData buf;
 	ListCell   *lc;
-	int			n = 0;
 
+	initStringInfo(&buf);
 	foreach(lc, oids)
-		elems[n++] = ObjectIdGetDatum(lfirst_oid(lc));
-	return construct_array(elems, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT);
+		appendStringInfo(&buf, "%c%u", buf.len ? ',' : '{', lfirst_oid(lc));
+	appendStringInfoString(&buf, buf.len ? "}" : "{}");
+	return buf.data;
 }
 
-static ArrayType *
-text_array(List *texts)
+/*
+ * rtb_texts_text
+ *		A list of char * as an SQL array in text form, every element quoted.
+ */
+char *
+rtb_texts_text(List *texts)
 {
-	Datum	   *elems = palloc(sizeof(Datum) * Max(list_length(texts), 1));
+	StringInfoData buf;
 	ListCell   *lc;
-	int			n = 0;
 
+	initStringInfo(&buf);
 	foreach(lc, texts)
-		elems[n++] = CStringGetTextDatum((char *) lfirst(lc));
-	return construct_array(elems, n, TEXTOID, -1, false, TYPALIGN_INT);
+	{
+		appendStringInfoString(&buf, buf.len ? ",\"" : "{\"");
+		for (const char *c = lfirst(lc); *c; c++)
+		{
+			if (*c == '"' || *c == '\\')
+				appendStringInfoChar(&buf, '\\');
+			appendStringInfoChar(&buf, *c);
+		}
+		appendStringInfoChar(&buf, '"');
+	}
+	appendStringInfoString(&buf, buf.len ? "}" : "{}");
+	return buf.data;
 }
 
+/*
+ * Tables of two passes are matched by their labels, so no two of one pass may
+ * have the same: names are quoted, and a temporary table has its schema's
+ * where a fixture may have one of its name.
+ */
 static const char describe_sql[] =
 "SELECT c.oid::bigint, c.relkind::text, n.nspname = $2, c.relpersistence = 't',"
 "       pg_catalog.format('%I.%I', n.nspname, c.relname),"
-"       CASE WHEN n.nspname = $2 OR c.relpersistence = 't' THEN c.relname::text"
-"            ELSE n.nspname || '.' || c.relname END AS label,"
+"       CASE WHEN n.nspname = $2 OR $2 = '' AND c.relpersistence = 't' THEN pg_catalog.quote_ident(c.relname)"
+"            WHEN c.relpersistence = 't' THEN pg_catalog.format('pg_temp.%I', c.relname)"
+"            ELSE pg_catalog.format('%I.%I', n.nspname, c.relname) END AS label,"
 "       (SELECT pg_catalog.string_agg(pg_catalog.quote_ident(a.attname), ', ' ORDER BY a.attnum)"
 "          FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0"
-"           AND NOT a.attisdropped AND a.attname <> ALL ($3)),"
+"           AND NOT a.attisdropped AND a.attname <> ALL ($3::text[])),"
 "       CASE WHEN c.relkind = 'f' THEN 'it is a foreign table'"
 "            WHEN NOT pg_catalog.has_schema_privilege(n.oid, 'USAGE')"
 "                 THEN pg_catalog.format('no USAGE on schema %I', n.nspname)"
 "            WHEN EXISTS (SELECT FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid"
-"                  AND a.attnum > 0 AND NOT a.attisdropped AND a.attname <> ALL ($3)"
+"                  AND a.attnum > 0 AND NOT a.attisdropped AND a.attname <> ALL ($3::text[])"
 "                  AND NOT pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT'))"
 "                 THEN 'no SELECT privilege'"
 "            WHEN pg_catalog.row_security_active(c.oid) THEN 'row-level security hides rows' END,"
@@ -309,7 +353,7 @@ static const char describe_sql[] =
 "       CASE WHEN c.relkind IN ('r', 'm') THEN pg_catalog.pg_table_size(c.oid) ELSE 0 END,"
 "       c.reltuples::float8::bigint"
 "  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
-" WHERE c.oid = ANY ($1) AND c.relkind IN ('r', 'm', 'f', 'S') AND n.nspname <> 'rtbench'"
+" WHERE c.oid = ANY ($1::oid[]) AND c.relkind IN ('r', 'm', 'f', 'S') AND n.nspname <> 'rtbench'"
 " ORDER BY n.nspname, c.relname";
 
 /*
@@ -323,42 +367,33 @@ static const char describe_sql[] =
 List *
 rtb_written_describe(List *oids, const char *scratch, List *ignore_columns)
 {
-	MemoryContext result_cxt = CurrentMemoryContext;
-	MemoryContext spi_cxt;
-	Oid			types[3] = {OIDARRAYOID, TEXTOID, TEXTARRAYOID};
-	Datum		values[3];
+	char	   *params[3];
 	List	   *relations = NIL;
+	RtbOwnRows    *rows;
 	int			nest;
-	uint64		n;
 
-	values[0] = PointerGetDatum(rtb_oid_array(oids));
-	values[1] = CStringGetTextDatum(scratch ? scratch : "");
-	values[2] = PointerGetDatum(text_array(ignore_columns));
+	params[0] = rtb_oids_text(oids);
+	params[1] = scratch ? pstrdup(scratch) : "";
+	params[2] = rtb_texts_text(ignore_columns);
 	nest = rtb_own_begin();
-	n = rtb_own_query(describe_sql, 3, types, values, NULL);
-	spi_cxt = MemoryContextSwitchTo(result_cxt);
-	for (uint64 i = 0; i < n; i++)
+	rows = rtb_own_rows(describe_sql, 3, params);
+	for (int i = 0; i < rows->n; i++)
 	{
 		RtbRelation *rel = palloc0(sizeof(RtbRelation));
 
-#define COPY_TEXT(column) (rtb_own_text(i, column) ? pstrdup(rtb_own_text(i, column)) : NULL)
-		rel->relid = (Oid) rtb_own_int64(i, 1);
-		rel->relkind = rtb_own_text(i, 2)[0];
-		rel->scratch = rtb_own_bool(i, 3);
-		rel->temporary = rtb_own_bool(i, 4);
-		rel->name = COPY_TEXT(5);
-		rel->label = COPY_TEXT(6);
-		rel->columns = COPY_TEXT(7);
-		rel->unreadable = COPY_TEXT(8);
-		rel->owned = rtb_own_bool(i, 9);
-		rel->bytes = rtb_own_int64(i, 10);
-		rel->tuples = (double) rtb_own_int64(i, 11);
-#undef COPY_TEXT
+		rel->relid = (Oid) rtb_own_row_int64(rows, i, 1);
+		rel->relkind = rtb_own_row_text(rows, i, 2)[0];
+		rel->scratch = rtb_own_row_bool(rows, i, 3);
+		rel->temporary = rtb_own_row_bool(rows, i, 4);
+		rel->name = rtb_own_row_text(rows, i, 5);
+		rel->label = rtb_own_row_text(rows, i, 6);
+		rel->columns = rtb_own_row_text(rows, i, 7);
+		rel->unreadable = rtb_own_row_text(rows, i, 8);
+		rel->owned = rtb_own_row_bool(rows, i, 9);
+		rel->bytes = rtb_own_row_int64(rows, i, 10);
+		rel->tuples = (double) rtb_own_row_int64(rows, i, 11);
 		relations = lappend(relations, rel);
 	}
-	MemoryContextSwitchTo(spi_cxt);
-	SPI_freetuptable(SPI_tuptable);
 	rtb_own_end(nest);
-	MemoryContextSwitchTo(result_cxt);
 	return relations;
 }

@@ -8,7 +8,6 @@
 #include "postgres.h"
 
 #include "nodes/pg_list.h"
-#include "utils/array.h"
 
 typedef struct RtbRelation
 {
@@ -17,7 +16,7 @@ typedef struct RtbRelation
 	bool		scratch;		/* stands in the scratch schema */
 	bool		temporary;
 	char	   *name;			/* quoted, with its schema */
-	char	   *label;			/* for people and digests: no scratch schema */
+	char	   *label;			/* quoted, for people and digests: no scratch schema */
 	char	   *columns;		/* quoted list of the columns that are digested */
 	char	   *unreadable;		/* why the caller may not read it whole, or NULL */
 	bool		owned;			/* the caller may VACUUM it */
@@ -29,6 +28,8 @@ typedef struct RtbRelation
 
 /* inside the pass, before it is rolled back: list of Oid */
 extern List *rtb_written_locked(void);
+/* those of them whose rows or definition may have changed: list of Oid */
+extern List *rtb_written_changed(List *oids);
 /* and the strongest lock mode on each of them: list of int */
 extern List *rtb_written_modes(List *oids);
 extern const char *rtb_written_mode_name(const RtbRelation *rel);
@@ -36,7 +37,9 @@ extern const char *rtb_written_mode_name(const RtbRelation *rel);
 extern List *rtb_written_made(List *locked, SubTransactionId since);
 /* in a transaction, SPI connected: list of RtbRelation *, by label */
 extern List *rtb_written_describe(List *oids, const char *scratch, List *ignore_columns);
-extern ArrayType *rtb_oid_array(List *oids);
+/* a list of Oid, or of char *, as the text of an array */
+extern char *rtb_oids_text(List *oids);
+extern char *rtb_texts_text(List *texts);
 /* advisory locks that this process holds; back to those of an earlier list */
 extern List *rtb_advisory_locks(void);
 extern int	rtb_advisory_locks_release(List *before);

@@ -9,7 +9,7 @@
 #		of equal arms
 #	sweep	sweep('delete_tree') with defaults beside a busy loop on every core: a minute, and a verdict in every row
 #
-# EXPERIMENTS (200), POWER (60), REPEATS (20): how many of each; AA_SECONDS (2), POWER_SECONDS (6), TIME_SECONDS (30): max_time.
+# PARTS: those to run, as the arguments.  EXPERIMENTS (200), POWER (60), REPEATS (20): how many of each; AA_SECONDS (2), POWER_SECONDS (6), TIME_SECONDS (30): max_time.
 # The server is that of PGHOST, PGPORT, PGDATABASE, PGUSER, with rtbench installed.
 
 . "$(dirname "$0")/common.bash"
@@ -322,7 +322,8 @@ part_sweep()
 
 # ---------------------------------------------------------------- all of it
 
-[ $# -gt 0 ] || set -- aa teeth power time sweep
+# shellcheck disable=SC2086 # PARTS is a list
+[ $# -gt 0 ] || set -- ${PARTS:-aa teeth power time sweep}
 minutes=0
 for part; do
 	case $part in

@@ -45,6 +45,13 @@ is($out, "good|baseline\nlimited|failed\n", 'statement_timeout of an arm: it has
 like($err, qr/WARNING:  57014: arm "limited" failed: canceling statement due to statement timeout/, 'statement_timeout of an arm: it says so');
 
 #
+# a digest that takes seconds is no part of the passes that are repeated
+#
+is($node->safe_psql('postgres', q{SET client_min_messages = error; SELECT arm FROM rtbench.compare(ARRAY[rtbench.arm('quick', 'INSERT INTO t VALUES (1)')],
+	setup => 'CREATE TABLE t (a int)', check_query => 'SELECT a FROM t WHERE pg_sleep(3.1) IS NOT NULL', rounds => 1, control => false);
+	SELECT repetitions > 1 FROM rtbench.passes WHERE run = (SELECT max(run) FROM rtbench.runs) AND kind = 'last'}), "quick\nt", 'a slow digest: the pass is repeated');
+
+#
 # max_time: what is left of it is what a pass gets; points that no longer fit are named
 #
 for my $how ('rounds => 4', 'sessions => NULL')

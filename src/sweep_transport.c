@@ -1,0 +1,186 @@
+/*
+ * sweep_transport.c
+ *	  Arguments that say where arms run, and how they get there.
+ *
+ * Memory: everything is palloc'd in the current context.
+ */
+#include "postgres.h"
+
+#include "sweep_transport.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "utils/array.h"
+#include "utils/fmgrprotos.h"
+#include "utils/json.h"
+#include "utils/jsonb.h"
+
+#include "facts.h"
+#include "servers.h"
+#include "sweep_arguments.h"
+#include "wire.h"
+
+#define VALID_TRANSPORTS "Valid values are \"worker\", \"caller\", \"unix\", \"tcp\" and \"tls\"; a foreign server is named by server => '...'."
+
+static RtbProtocol
+protocol_arg(FunctionCallInfo fcinfo, int n)
+{
+	static const char *const names[] = {"prepared", "extended", "simple", "pipeline", "multi"};
+	char	   *name = rtb_arguments_text(fcinfo, n);
+
+	for (int i = 0; name != NULL && i < lengthof(names); i++)
+	{
+		if (strcmp(name, names[i]) == 0)
+			return (RtbProtocol) i;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("protocol \"%s\" is not known", name ? name : "null"),
+			 errhint("Valid values are \"prepared\", \"extended\", \"simple\", \"pipeline\" and \"multi\".")));
+}
+
+/* a number of statements or rows to a message; 0 if it is not given */
+static int
+size_arg(FunctionCallInfo fcinfo, int n, const char *argument)
+{
+	int			size = PG_ARGISNULL(n) ? 0 : PG_GETARG_INT32(n);
+
+	if (!PG_ARGISNULL(n) && (size < 1 || size > 1000000))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be between 1 and 1000000", argument)));
+	return size;
+}
+
+/* the scenario's own point becomes a parameter: what is swept is the distance */
+static void
+fix_point(RtbScenario *scenario)
+{
+	StringInfoData buf;
+
+	if (scenario->points == NIL)
+		return;
+	if (list_length(scenario->points) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("with round_trip_ms each distance is a point, and the scenario has %d of its own",
+						list_length(scenario->points)),
+				 errhint("Name one of them, as by points => '{" INT64_FORMAT "}'.",
+						 *(int64 *) linitial(scenario->points))));
+	initStringInfo(&buf);
+	appendStringInfoChar(&buf, '{');
+	escape_json(&buf, scenario->swept);
+	appendStringInfo(&buf, ": " INT64_FORMAT "}", *(int64 *) linitial(scenario->points));
+	scenario->parameters = DatumGetJsonbP(DirectFunctionCall2(jsonb_concat,
+															  JsonbPGetDatum(scenario->parameters),
+															  JsonbPGetDatum(rtb_json_to_jsonb(buf.data))));
+}
+
+/* simulated round trips: each becomes a point, in microseconds */
+static void
+distances_arg(FunctionCallInfo fcinfo, int n, RtbExperiment *e)
+{
+	List	   *points = NIL;
+	Datum	   *elems;
+	int			count;
+
+	if (PG_ARGISNULL(n))
+		return;
+	if (e->options.wire == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a distance can only be simulated over a connection"),
+				 errhint("Use transport => 'unix', or rtbench.project(), which computes it.")));
+	rtb_arguments_elements(PG_GETARG_ARRAYTYPE_P(n), FLOAT8OID, "round_trip_ms", &elems, &count);
+	for (int i = 0; i < count; i++)
+	{
+		double		ms = DatumGetFloat8(elems[i]);
+		int64	   *point = palloc(sizeof(int64));
+
+		if (!(ms >= 0 && ms <= 10000))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("round_trip_ms must be between 0 and 10000")));
+		*point = (int64) rint(ms * 1000);
+		for (int k = 0; k < i; k++)
+		{
+			if (*(int64 *) list_nth(points, k) == *point)
+				ereport(ERROR,
+						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						 errmsg("distance %g ms is given twice", ms)));
+		}
+		points = lappend(points, point);
+	}
+	if (points == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"round_trip_ms\" must not be empty")));
+	fix_point(e->scenario);
+	e->scenario->points = points;
+	e->scenario->swept = "round_trip_us";
+	unconstify(RtbWireOptions *, e->options.wire)->simulated = true;
+	e->run->transport = psprintf("%s, simulated distance", e->run->transport);
+}
+
+/* where the arms run, and how they get there */
+static void
+transport_args(FunctionCallInfo fcinfo, const RtbTransportPlaces *places, RtbExperiment *e)
+{
+	char	   *transport = rtb_arguments_text(fcinfo, places->transport);
+	char	   *server = rtb_arguments_text(fcinfo, places->server);
+	RtbProtocol protocol = protocol_arg(fcinfo, places->protocol);
+	int			batch = size_arg(fcinfo, places->batch, "batch");
+	int			fetch_size = size_arg(fcinfo, places->fetch_size, "fetch_size");
+	RtbWireOptions *wire;
+
+	if (transport == NULL)
+		rtb_arguments_refuse_null("transport", VALID_TRANSPORTS);
+	e->options.own_transactions = strcmp(transport, "caller") != 0;
+	e->run->transport = server ? server : transport;
+	if (server == NULL && !rtb_target_is_loopback(transport))
+	{
+		if (strcmp(transport, "worker") != 0 && strcmp(transport, "caller") != 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("transport \"%s\" is not known", transport),
+					 errhint(VALID_TRANSPORTS)));
+		if (protocol != RTB_PROTOCOL_PREPARED || fetch_size > 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("transport \"%s\" has no protocol to choose", transport),
+					 errhint("protocol, batch and fetch_size belong to a connection: transport => 'unix', 'tcp' or 'tls', or server => '...'.")));
+		return;
+	}
+	if (server != NULL && strcmp(transport, "worker") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a server and transport \"%s\" exclude each other", transport),
+				 errhint("server => '...' is a connection of its own: leave transport out.")));
+	/* refused here, before a worker is started */
+	if (server != NULL)
+		(void) rtb_target_server(server);
+	else
+		(void) rtb_target_loopback(transport);
+	wire = palloc0(sizeof(RtbWireOptions));
+	wire->name = e->run->transport;
+	wire->is_server = server != NULL;
+	wire->protocol = protocol;
+	wire->batch = Max(batch, 1);
+	wire->fetch_size = fetch_size;
+	e->options.wire = wire;
+}
+
+/*
+ * rtb_arguments_transport
+ *		Read and check them; with a simulated distance the experiment's points
+ *		become the distances.
+ */
+void
+rtb_arguments_transport(FunctionCallInfo fcinfo, const RtbTransportPlaces *places,
+						RtbExperiment *e)
+{
+	transport_args(fcinfo, places, e);
+	distances_arg(fcinfo, places->round_trip, e);
+}

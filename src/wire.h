@@ -1,0 +1,53 @@
+/*
+ * wire.h
+ *	  Arms over a connection: the transport that is a client of a server.
+ */
+#ifndef RTB_WIRE_H
+#define RTB_WIRE_H
+
+#include "postgres.h"
+
+#include "connection.h"
+#include "transport.h"
+
+/* how a statement is sent */
+typedef enum RtbProtocol
+{
+	RTB_PROTOCOL_PREPARED,		/* parsed once in a pass, then bound and executed */
+	RTB_PROTOCOL_EXTENDED,		/* parsed, bound and executed each time */
+	RTB_PROTOCOL_SIMPLE,		/* a text with its values in it */
+	RTB_PROTOCOL_PIPELINE,		/* prepared, a batch under way at once */
+	RTB_PROTOCOL_MULTI			/* a batch in one text */
+} RtbProtocol;
+
+typedef struct RtbWireOptions
+{
+	const char *name;			/* unix, tcp, tls, or a server's */
+	bool		is_server;
+	RtbProtocol protocol;
+	int			batch;			/* of pipeline and multi */
+	int			fetch_size;		/* rows a driver's cursor fetches at once, 0: all */
+	bool		simulated;		/* points are simulated round trips, in microseconds */
+} RtbWireOptions;
+
+/* what the connection is, once rtb_wire_open() has made it */
+extern RtbConnection *rtb_wire;
+extern RtbWireOptions rtb_wire_options;
+
+extern void rtb_wire_open(const RtbWireOptions *options);
+extern void rtb_wire_close(void);
+extern void rtb_wire_reopen(void);
+extern int64 rtb_wire_empty_price(void);
+extern bool rtb_wire_counts(void);
+extern void rtb_wire_distance(int64 round_trip_us);
+extern char *rtb_wire_delivered(void);
+
+/* wire_arm.c */
+extern void *rtb_wire_open_arm(const RtbArm *arm);
+extern void rtb_wire_close_arm(void *state);
+extern void rtb_wire_release_arm(void *state);
+extern void rtb_wire_run(void *state, RtbArmRun *run);
+
+extern const RtbTransport rtb_wire_transport;
+
+#endif							/* RTB_WIRE_H */

@@ -1,0 +1,610 @@
+/*
+ * wire_arm.c
+ *	  An arm's statements over a connection, as a client sends them.
+ *
+ * A client that loops over rows has read them before; so drivers are read
+ * whole, as text, which is also what their values are sent as.  A prepared
+ * statement is parsed at its first execution in a pass, which is a round trip
+ * of its own.
+ *
+ * Memory: as of spi_arm_state.c: a context for the arm, pass_cxt below it for a
+ * pass, and in that row_cxt for one driver row.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "executor/tuptable.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
+
+#include "check.h"
+#include "probe.h"
+#include "script.h"
+#include "step_timer.h"
+#include "wire.h"
+
+/* a text with values in it: what stands between parameters */
+typedef struct WirePiece
+{
+	const char *text;
+	int			length;
+	int			param;			/* that follows, from 1; 0 at the end */
+} WirePiece;
+
+typedef struct WireStatement
+{
+	const char *text;
+	char		name[32];
+	bool		prepared;
+	int			npieces;
+	WirePiece  *pieces;
+} WireStatement;
+
+typedef struct WireStep
+{
+	const RtbStep *step;
+	int			nstatements;
+	WireStatement *statements;
+	int			nbody;
+	struct WireStep *body;
+	Tuplestorestate *store;		/* of a driver: its rows, all columns text */
+	TupleDesc	desc;
+	bool		reads_only;		/* of a driver: it does no work of its own */
+	/* the current row */
+	int			ncolumns;
+	char	  **values;
+} WireStep;
+
+typedef struct WireArm
+{
+	MemoryContext cxt;
+	MemoryContext pass_cxt;
+	MemoryContext row_cxt;
+	const RtbArm *arm;
+	int			nsteps;
+	WireStep   *steps;
+	/* during a pass */
+	RtbArmRun  *run;
+	bool		in_block;		/* BEGIN was sent for it */
+	StringInfoData batch;		/* of protocol multi: texts gathered */
+	int			gathered;
+	bool		piped;			/* the connection is in a pipeline */
+} WireArm;
+
+static int	names_given = 0;
+
+static void run_steps(WireArm *arm, WireStep *steps, int nsteps, const WireStep *row);
+
+/* ---- an arm's state ---- */
+
+/* where the parameters stand in a text */
+static void
+find_pieces(WireStatement *st)
+{
+	int			ntokens;
+	RtbToken   *tokens = rtb_script_tokens(st->text, &ntokens);
+	int			from = 0;
+
+	st->pieces = palloc0(sizeof(WirePiece) * (ntokens + 1));
+	for (int i = 0; i < ntokens; i++)
+	{
+		if (tokens[i].code != RTB_TOKEN_PARAM)
+			continue;
+		st->pieces[st->npieces++] = (WirePiece) {st->text + from, tokens[i].start - from, tokens[i].number};
+		from = tokens[i].end;
+	}
+	st->pieces[st->npieces++] = (WirePiece) {st->text + from, (int) strlen(st->text + from), 0};
+}
+
+static void
+open_steps(List *steps, WireStep **out, int *nout)
+{
+	ListCell   *lc;
+	int			n = 0;
+
+	*nout = list_length(steps);
+	*out = palloc0(sizeof(WireStep) * Max(*nout, 1));
+	foreach(lc, steps)
+	{
+		const RtbStep *step = lfirst(lc);
+		WireStep   *state = &(*out)[n++];
+		ListCell   *ls;
+
+		state->step = step;
+		state->statements = palloc0(sizeof(WireStatement) * list_length(step->statements));
+		foreach(ls, step->statements)
+		{
+			WireStatement *st = &state->statements[state->nstatements++];
+
+			st->text = lfirst(ls);
+			snprintf(st->name, sizeof(st->name), "rtbench_%d", ++names_given);
+			find_pieces(st);
+		}
+		if (step->kind != RTB_STEP_STATEMENT)
+			state->reads_only = IsA(linitial_node(RawStmt, rtb_script_parse(step->text))->stmt, SelectStmt);
+		open_steps(step->body, &state->body, &state->nbody);
+	}
+}
+
+/*
+ * rtb_wire_open_arm
+ *		State of an arm in a context of its own, under the current one.
+ */
+void *
+rtb_wire_open_arm(const RtbArm *arm)
+{
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "rtbench wire arm",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(cxt);
+	WireArm    *state = palloc0(sizeof(WireArm));
+
+	state->cxt = cxt;
+	state->pass_cxt = AllocSetContextCreate(cxt, "rtbench wire pass", ALLOCSET_DEFAULT_SIZES);
+	state->row_cxt = AllocSetContextCreate(cxt, "rtbench wire row", ALLOCSET_DEFAULT_SIZES);
+	state->arm = arm;
+	open_steps(arm->steps, &state->steps, &state->nsteps);
+	initStringInfo(&state->batch);
+	MemoryContextSwitchTo(old);
+	return state;
+}
+
+static void
+release_steps(WireStep *steps, int nsteps, bool *prepared)
+{
+	for (int i = 0; i < nsteps; i++)
+	{
+		for (int n = 0; n < steps[i].nstatements; n++)
+		{
+			*prepared |= steps[i].statements[n].prepared;
+			steps[i].statements[n].prepared = false;
+		}
+		if (steps[i].store != NULL)
+			tuplestore_end(steps[i].store);
+		steps[i].store = NULL;
+		steps[i].desc = NULL;
+		release_steps(steps[i].body, steps[i].nbody, prepared);
+	}
+}
+
+/*
+ * rtb_wire_release_arm
+ *		Forget what one pass prepared; also right after an error.
+ */
+void
+rtb_wire_release_arm(void *state)
+{
+	WireArm    *arm = state;
+	bool		prepared = false;
+
+	release_steps(arm->steps, arm->nsteps, &prepared);
+	MemoryContextReset(arm->pass_cxt);
+	if (prepared && rtb_connection_usable(rtb_wire))
+		(void) rtb_connection_query(rtb_wire, "DEALLOCATE ALL", NULL);
+}
+
+/*
+ * rtb_wire_close_arm
+ *		Free an arm's state.
+ */
+void
+rtb_wire_close_arm(void *state)
+{
+	WireArm    *arm = state;
+	bool		prepared = false;
+
+	release_steps(arm->steps, arm->nsteps, &prepared);
+	MemoryContextDelete(arm->cxt);
+}
+
+/* ---- rows that come back ---- */
+
+static void
+returned_row(void *arg, int ncolumns, char **values, int *lengths)
+{
+	WireArm    *arm = arg;
+
+	rtb_check_returned_text(arm->run->check, arm->run->with_row_hashes, ncolumns, values, lengths);
+}
+
+static void
+count_answer(WireArm *arm, RtbAnswer answer)
+{
+	arm->run->rows += Max(answer.affected, answer.returned);
+}
+
+static const RtbRows *
+receiver_of(WireArm *arm, RtbRows *rows)
+{
+	if (arm->run->check == NULL)
+		return NULL;
+	*rows = (RtbRows) {NULL, returned_row, arm};
+	return rows;
+}
+
+/* ---- sending ---- */
+
+/* a text with a row's values in it, as a client that knows no parameters writes it */
+static void
+append_text(StringInfo buf, const WireStatement *st, const WireStep *row)
+{
+	for (int i = 0; i < st->npieces; i++)
+	{
+		const WirePiece *piece = &st->pieces[i];
+		const char *value;
+
+		appendBinaryStringInfo(buf, piece->text, piece->length);
+		if (piece->param == 0)
+			continue;
+		value = row->values[piece->param - 1];
+		appendStringInfoString(buf, value ? quote_literal_cstr(value) : "NULL");
+	}
+}
+
+/* what a pipeline or protocol multi has gathered is sent and waited for */
+static void
+flush_batch(WireArm *arm)
+{
+	RtbRows		receiver;
+	const RtbRows *rows = receiver_of(arm, &receiver);
+
+	if (arm->piped)
+		count_answer(arm, rtb_connection_pipeline_end(rtb_wire, rows));
+	arm->piped = false;
+	if (arm->gathered > 0)
+		count_answer(arm, rtb_connection_query(rtb_wire, arm->batch.data, rows));
+	arm->gathered = 0;
+	resetStringInfo(&arm->batch);
+}
+
+static void
+send_prepared(WireArm *arm, WireStatement *st, const RtbValues *values, const RtbRows *rows,
+			  bool pipelined)
+{
+	if (!st->prepared)
+	{
+		flush_batch(arm);
+		rtb_connection_prepare(rtb_wire, st->name, st->text, values);
+	}
+	st->prepared = true;
+	if (pipelined && !arm->piped)
+		rtb_connection_pipeline_begin(rtb_wire, rtb_wire_options.batch);
+	arm->piped = pipelined;
+	/* in a pipeline the answer is that of the batch, when it is full */
+	count_answer(arm, rtb_connection_execute(rtb_wire, st->name, values, rows));
+}
+
+/* one statement, by the protocol; statements that control transactions are sent at once */
+static void
+send_statement(WireArm *arm, WireStatement *st, int nparams, const WireStep *row)
+{
+	RtbValues	values = {nparams, NULL, row ? (const char *const *) row->values : NULL};
+	RtbRows		receiver;
+	const RtbRows *rows = receiver_of(arm, &receiver);
+	StringInfoData text;
+
+	arm->run->statement_no++;
+	switch (rtb_wire_options.protocol)
+	{
+		case RTB_PROTOCOL_PREPARED:
+			send_prepared(arm, st, &values, rows, false);
+			break;
+		case RTB_PROTOCOL_PIPELINE:
+			send_prepared(arm, st, &values, rows, true);
+			break;
+		case RTB_PROTOCOL_EXTENDED:
+			count_answer(arm, rtb_connection_query_params(rtb_wire, st->text, &values, rows));
+			break;
+		case RTB_PROTOCOL_SIMPLE:
+			if (nparams == 0)
+			{
+				count_answer(arm, rtb_connection_query(rtb_wire, st->text, rows));
+				break;
+			}
+			initStringInfo(&text);
+			append_text(&text, st, row);
+			count_answer(arm, rtb_connection_query(rtb_wire, text.data, rows));
+			break;
+		case RTB_PROTOCOL_MULTI:
+			if (arm->gathered > 0)
+				appendStringInfoString(&arm->batch, "; ");
+			append_text(&arm->batch, st, row);
+			if (++arm->gathered >= rtb_wire_options.batch)
+				flush_batch(arm);
+			break;
+	}
+}
+
+static void
+send_control(WireArm *arm, const char *text)
+{
+	flush_batch(arm);
+	(void) rtb_connection_query(rtb_wire, text, NULL);
+}
+
+/* ---- transactions ---- */
+
+static bool
+commits(const WireArm *arm)
+{
+	return arm->arm->ending == RTB_ENDING_COMMIT;
+}
+
+/* a client that will commit says BEGIN first */
+static void
+begin_if_due(WireArm *arm, bool in_loop)
+{
+	if (commits(arm) && !arm->in_block && in_loop)
+	{
+		send_control(arm, "BEGIN");
+		arm->run->control++;
+		arm->in_block = true;
+	}
+}
+
+static void
+commit_if_open(WireArm *arm)
+{
+	if (arm->in_block)
+	{
+		send_control(arm, "COMMIT");
+		arm->run->control++;
+		arm->run->transactions++;
+	}
+	arm->in_block = false;
+}
+
+/* ---- the three kinds of steps ---- */
+
+static void
+run_statement(WireArm *arm, WireStep *step, const WireStep *row)
+{
+	bool		savepoint = step->step->subtransaction == RTB_SUBXACT_SAVEPOINT;
+	int64		started = arm->run->timers ? rtb_clock_ns() : 0;
+
+	if (step->step->subtransaction == RTB_SUBXACT_INTERNAL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a client cannot begin an internal subtransaction"),
+				 errhint("subtransaction => 'savepoint' is what a client can do; 'internal' runs by transport => 'worker'.")));
+	for (int i = 0; i < step->nstatements; i++)
+	{
+		if (savepoint)
+			send_control(arm, "SAVEPOINT rtbench_statement");
+		send_statement(arm, &step->statements[i], step->step->nparams, row);
+		if (savepoint)
+			send_control(arm, "RELEASE SAVEPOINT rtbench_statement");
+		if (arm->arm->ending == RTB_ENDING_AUTOCOMMIT)
+			arm->run->transactions++;
+	}
+	if (arm->run->timers)
+		rtb_step_timer_add(&arm->run->timers[step->step->id - 1], rtb_clock_ns() - started,
+						   RTB_PLAN_UNKNOWN);
+}
+
+static void
+driver_columns(void *arg, int ncolumns, char **names)
+{
+	WireStep   *step = arg;
+
+	if (step->desc != NULL)
+		return;
+	step->ncolumns = ncolumns;
+	step->desc = CreateTemplateTupleDesc(ncolumns);
+	for (int i = 0; i < ncolumns; i++)
+		TupleDescInitEntry(step->desc, i + 1, NULL, TEXTOID, -1, 0);
+	step->store = tuplestore_begin_heap(false, true, work_mem);
+	step->values = palloc0(sizeof(char *) * Max(ncolumns, 1));
+}
+
+static void
+driver_row(void *arg, int ncolumns, char **values, int *lengths)
+{
+	WireStep   *step = arg;
+	Datum	   *datums = palloc(sizeof(Datum) * Max(ncolumns, 1));
+	bool	   *nulls = palloc(sizeof(bool) * Max(ncolumns, 1));
+
+	for (int i = 0; i < ncolumns; i++)
+	{
+		nulls[i] = values[i] == NULL;
+		datums[i] = nulls[i] ? (Datum) 0 : PointerGetDatum(cstring_to_text_with_len(values[i], lengths[i]));
+	}
+	tuplestore_putvalues(step->store, step->desc, datums, nulls);
+	for (int i = 0; i < ncolumns; i++)
+	{
+		if (!nulls[i])
+			pfree(DatumGetPointer(datums[i]));
+	}
+	pfree(datums);
+	pfree(nulls);
+}
+
+/* read a driver's rows: in one answer, or as a cursor hands them over */
+static void
+read_driver(WireArm *arm, WireStep *step, const WireStep *outer)
+{
+	WireStatement *st = &step->statements[0];
+	RtbValues	values = {step->step->nparams, NULL, outer ? (const char *const *) outer->values : NULL};
+	RtbRows		rows = {driver_columns, driver_row, step};
+	RtbAnswer	answer;
+	MemoryContext old = MemoryContextSwitchTo(arm->pass_cxt);
+
+	flush_batch(arm);
+	arm->run->statement_no++;
+	if (step->store != NULL)
+		tuplestore_clear(step->store);
+	if (rtb_wire_options.fetch_size > 0 && (arm->in_block || arm->arm->ending == RTB_ENDING_ROLLBACK))
+	{
+		rtb_connection_declare(rtb_wire, "rtbench_driver", st->text, &values);
+		do
+		{
+			answer = rtb_connection_fetch(rtb_wire, "rtbench_driver", rtb_wire_options.fetch_size, &rows);
+			arm->run->loop_rows += step->reads_only ? answer.returned : 0;
+			arm->run->control++;
+		}
+		while (answer.returned == rtb_wire_options.fetch_size);
+		rtb_connection_close_cursor(rtb_wire, "rtbench_driver");
+		arm->run->control++;
+	}
+	else
+	{
+		answer = rtb_connection_query_params(rtb_wire, st->text, &values, &rows);
+		arm->run->loop_rows += step->reads_only ? answer.returned : 0;
+	}
+	arm->run->loop_queries += step->reads_only;
+	MemoryContextSwitchTo(old);
+}
+
+static bool
+row_says(const WireStep *row, int column)
+{
+	if (column > row->ncolumns)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_PARAMETER),
+				 errmsg("the driver's row has no column for $%d in \"only_if\"", column)));
+	return row->values[column - 1] != NULL && row->values[column - 1][0] == 't';
+}
+
+static void
+take_row(WireStep *step, TupleTableSlot *slot)
+{
+	slot_getallattrs(slot);
+	for (int i = 0; i < step->ncolumns; i++)
+		step->values[i] = slot->tts_isnull[i] ? NULL : TextDatumGetCString(slot->tts_values[i]);
+}
+
+/* what is sent for each driver row of a foreach, or the texts that a query generated */
+static void
+run_row(WireArm *arm, WireStep *step)
+{
+	if (step->step->kind == RTB_STEP_FOREACH)
+	{
+		run_steps(arm, step->body, step->nbody, step);
+		return;
+	}
+	for (int c = 0; c < step->ncolumns; c++)
+	{
+		RtbRows		receiver;
+
+		if (step->values[c] == NULL)
+			continue;
+		flush_batch(arm);
+		arm->run->statement_no++;
+		count_answer(arm, rtb_connection_query(rtb_wire, step->values[c], receiver_of(arm, &receiver)));
+		if (arm->arm->ending == RTB_ENDING_AUTOCOMMIT)
+			arm->run->transactions++;
+	}
+}
+
+static void
+run_driver(WireArm *arm, WireStep *step, const WireStep *outer)
+{
+	int64		every = step->step->commit_every;
+	int64		started = arm->run->timers ? rtb_clock_ns() : 0;
+	int64		n = 0;
+	TupleTableSlot *slot;
+	MemoryContext old;
+
+	if (every > 0)
+		commit_if_open(arm);
+	read_driver(arm, step, outer);
+	if (arm->run->timers && step->step->kind == RTB_STEP_FOREACH)
+		rtb_step_timer_add(&arm->run->timers[step->step->id - 1], rtb_clock_ns() - started,
+						   RTB_PLAN_UNKNOWN);
+	if (step->store == NULL)
+		return;					/* no rows */
+	old = MemoryContextSwitchTo(arm->pass_cxt);
+	slot = MakeSingleTupleTableSlot(step->desc, &TTSOpsMinimalTuple);
+	while (tuplestore_gettupleslot(step->store, true, false, slot))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (outer == NULL)
+			MemoryContextReset(arm->row_cxt);
+		MemoryContextSwitchTo(arm->row_cxt);
+		take_row(step, slot);
+		begin_if_due(arm, every > 0);
+		run_row(arm, step);
+		if (every > 0 && ++n % every == 0)
+			commit_if_open(arm);
+	}
+	if (every > 0)
+		commit_if_open(arm);
+	MemoryContextSwitchTo(old);
+	ExecDropSingleTupleTableSlot(slot);
+}
+
+static void
+run_steps(WireArm *arm, WireStep *steps, int nsteps, const WireStep *row)
+{
+	for (int i = 0; i < nsteps; i++)
+	{
+		WireStep   *step = &steps[i];
+
+		if (step->step->if_column > 0 && !row_says(row, step->step->if_column))
+			continue;
+		arm->run->step = step->step->id;
+		if (step->step->kind == RTB_STEP_STATEMENT)
+			run_statement(arm, step, row);
+		else
+			run_driver(arm, step, row);
+	}
+}
+
+static bool
+loops_commit(List *steps)
+{
+	ListCell   *lc;
+
+	foreach(lc, steps)
+	{
+		const RtbStep *step = lfirst(lc);
+
+		if (step->commit_every > 0 || loops_commit(step->body))
+			return true;
+	}
+	return false;
+}
+
+/* does a client have to send BEGIN around all of it? */
+static bool
+needs_block(const WireArm *arm)
+{
+	const RtbStep *only = linitial(arm->arm->steps);
+
+	if (loops_commit(arm->arm->steps))
+		return false;
+	return arm->nsteps > 1 || only->kind != RTB_STEP_STATEMENT ||
+		list_length(only->statements) > 1 || only->subtransaction != RTB_SUBXACT_NONE;
+}
+
+/*
+ * rtb_wire_run
+ *		All steps of an arm, in order; inside the clock.  Of an arm that commits
+ *		no transaction is open when this returns.
+ */
+void
+rtb_wire_run(void *state, RtbArmRun *run)
+{
+	WireArm    *arm = state;
+	MemoryContext old = MemoryContextSwitchTo(arm->row_cxt);
+	arm->run = run;
+	run->needs_block = needs_block(arm);
+	arm->in_block = false;
+
+	arm->gathered = 0;
+	arm->piped = false;
+	resetStringInfo(&arm->batch);
+	if (commits(arm) && run->needs_block)
+		begin_if_due(arm, true);
+	run_steps(arm, arm->steps, arm->nsteps, NULL);
+	flush_batch(arm);
+	if (commits(arm) && !arm->in_block && run->transactions == 0)
+		run->transactions = 1;
+	commit_if_open(arm);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(arm->row_cxt);
+	arm->run = NULL;
+}

@@ -1,0 +1,507 @@
+/*
+ * wire_transport.c
+ *	  The transport over a connection: what stands around an arm's statements.
+ *
+ * Transactions are the far end's; a local one goes along with each, for what
+ * looks at results needs one too.  rtbench's own statements go over the same
+ * connection.  If rtbench is installed at the far end, untimed passes are
+ * counted there; timed ones are left alone, since counting costs a little.
+ *
+ * Memory: the connection's own; nothing else is kept.
+ */
+#include "postgres.h"
+
+#include "wire.h"
+
+#include "access/xact.h"
+#include "catalog/pg_class.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "own_sql.h"
+#include "probe.h"
+#include "written.h"
+
+/* executions that the price of an empty statement is the cheapest of */
+#define EMPTY_STATEMENTS	200
+/* how long an error's remains at the far end may take to end */
+#define RECOVER_MS			2000
+
+RtbConnection *rtb_wire = NULL;
+RtbWireOptions rtb_wire_options;
+
+static bool counts;				/* the far end has rtbench */
+static bool settles;			/* and deferred triggers, which fire before the clock stops */
+static bool in_block;			/* BEGIN was sent by wire_begin() */
+static MemoryContext outer_cxt;
+static RtbDistance *distance = NULL;	/* simulated, or NULL */
+static int64 distance_us = 0;
+
+/* ---- rtbench's own statements ---- */
+
+static void
+own_row(void *arg, int ncolumns, char **values, int *lengths)
+{
+	RtbOwnRows *rows = arg;
+
+	if ((rows->n & (rows->n - 1)) == 0)
+	{
+		Size		size = sizeof(char *) * Max(rows->n * 2, 1) * Max(ncolumns, 1);
+
+		rows->values = rows->values ? repalloc(rows->values, size) : palloc(size);
+	}
+	rows->columns = ncolumns;
+	for (int i = 0; i < ncolumns; i++)
+		rows->values[rows->n * ncolumns + i] = values[i] ? pnstrdup(values[i], lengths[i]) : NULL;
+	rows->n++;
+}
+
+static RtbOwnRows *
+own_rows(const char *sql, int nparams, char **params)
+{
+	RtbOwnRows *rows = palloc0(sizeof(RtbOwnRows));
+	RtbRows		receiver = {NULL, own_row, rows};
+	Oid		   *types = palloc(sizeof(Oid) * Max(nparams, 1));
+	RtbValues	values = {nparams, types, (const char *const *) params};
+
+	for (int i = 0; i < nparams; i++)
+		types[i] = 25;			/* text */
+	if (nparams == 0)
+		(void) rtb_connection_query(rtb_wire, sql, &receiver);
+	else
+		(void) rtb_connection_query_params(rtb_wire, sql, &values, &receiver);
+	return rows;
+}
+
+/* a question whose failure is an answer, too: other engines have other catalogs */
+static bool
+ask(const char *question)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+	volatile bool yes = false;
+
+	PG_TRY();
+	{
+		RtbOwnRows *rows = own_rows(question, 0, NULL);
+
+		yes = rows->n > 0 && rtb_own_row_bool(rows, 0, 1);
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(cxt);
+		if (!rtb_connection_usable(rtb_wire) || geterrcode() == ERRCODE_QUERY_CANCELED)
+			PG_RE_THROW();
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	return yes;
+}
+
+/*
+ * rtb_wire_open
+ *		Connect; from here on rtbench's own statements go that way.
+ *
+ * In a transaction, since servers and user mappings are in catalogs.  Throws
+ * what keeps the connection from being made.
+ */
+void
+rtb_wire_open(const RtbWireOptions *options)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+
+	rtb_wire_options = *options;
+	rtb_wire_options.name = pstrdup(options->name);
+	rtb_wire = rtb_connection_open(options->is_server ? rtb_target_server(options->name)
+								   : rtb_target_loopback(options->name));
+	rtb_connection_keep(rtb_wire);
+	rtb_own_route(own_rows);
+	counts = ask("SELECT pg_catalog.to_regprocedure('rtbench.counted()') IS NOT NULL");
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * rtb_wire_reopen
+ *		Connect again if the connection was lost: for what must be cleaned up at
+ *		the far end.  Outside any transaction; throws if that is not possible.
+ */
+void
+rtb_wire_reopen(void)
+{
+	RtbWireOptions options = rtb_wire_options;
+
+	if (rtb_wire != NULL && rtb_connection_usable(rtb_wire))
+		return;
+	rtb_wire_close();
+	StartTransactionCommand();
+	rtb_wire_open(&options);
+	CommitTransactionCommand();
+}
+
+/*
+ * rtb_wire_close
+ *		End the connection, if there is one.
+ */
+void
+rtb_wire_close(void)
+{
+	rtb_own_route(NULL);
+	if (rtb_wire != NULL)
+		rtb_connection_close(rtb_wire);
+	rtb_wire = NULL;
+}
+
+/*
+ * rtb_wire_counts
+ *		Are untimed passes counted at the far end?
+ */
+bool
+rtb_wire_counts(void)
+{
+	return counts;
+}
+
+/*
+ * rtb_wire_distance
+ *		Simulate a round trip of so many microseconds beside each real one while
+ *		an arm runs; 0 is none.
+ */
+void
+rtb_wire_distance(int64 round_trip_us)
+{
+	MemoryContext old;
+
+	if (round_trip_us == distance_us)
+		return;
+	if (distance != NULL)
+		rtb_distance_free(distance);
+	distance = NULL;
+	distance_us = 0;
+	old = MemoryContextSwitchTo(TopMemoryContext);
+	if (round_trip_us > 0)
+		distance = rtb_distance_create(round_trip_us / 1000.0);
+	MemoryContextSwitchTo(old);
+	distance_us = round_trip_us;
+}
+
+/*
+ * rtb_wire_delivered
+ *		What was asked for and what it came to, in words; NULL if nothing was.
+ */
+char *
+rtb_wire_delivered(void)
+{
+	const RtbDelivered *d = distance ? rtb_distance_delivered(distance) : NULL;
+
+	if (d == NULL || d->waits == 0)
+		return NULL;
+	return psprintf("simulated distance: round trips of %g ms asked for, %.4f ms delivered on average of "
+					INT64_FORMAT ", %.3f ms at most", distance_us / 1000.0,
+					d->delivered_ns / 1e6 / d->waits, d->waits, d->longest_ns / 1e6);
+}
+
+/*
+ * rtb_wire_empty_price
+ *		Nanoseconds of the cheapest round trip of a statement that does nothing.
+ */
+int64
+rtb_wire_empty_price(void)
+{
+	int64		cheapest = PG_INT64_MAX;
+
+	for (int i = 0; i < EMPTY_STATEMENTS; i++)
+	{
+		int64		started = rtb_clock_ns();
+
+		(void) rtb_connection_query(rtb_wire, "SELECT", NULL);
+		cheapest = Min(cheapest, rtb_clock_ns() - started);
+	}
+	return cheapest;
+}
+
+/* ---- transactions ---- */
+
+static void
+wire_begin(const RtbArm *arm)
+{
+	outer_cxt = CurrentMemoryContext;
+	if (!IsTransactionState())
+	{
+		SetCurrentStatementStartTimestamp();
+		StartTransactionCommand();
+		MemoryContextSwitchTo(CurTransactionContext);
+	}
+	if (arm != NULL && arm->ending != RTB_ENDING_ROLLBACK)
+		return;
+	(void) rtb_connection_query(rtb_wire, "BEGIN", NULL);
+	in_block = true;
+}
+
+static void
+end_local(bool commit)
+{
+	in_block = false;
+	if (commit)
+		CommitTransactionCommand();
+	else
+		AbortOutOfAnyTransaction();
+	MemoryContextSwitchTo(outer_cxt);
+}
+
+static void
+wire_rollback(void)
+{
+	if (in_block)
+		(void) rtb_connection_query(rtb_wire, "ROLLBACK", NULL);
+	end_local(false);
+}
+
+static void
+wire_commit(void)
+{
+	if (in_block)
+		(void) rtb_connection_query(rtb_wire, "COMMIT", NULL);
+	end_local(true);
+}
+
+static void
+wire_after_error(void)
+{
+	in_block = false;
+	AbortOutOfAnyTransaction();
+	rtb_connection_distance(rtb_wire, NULL);
+	if (!rtb_connection_recover(rtb_wire, RECOVER_MS))
+		ereport(ERROR,
+				(errcode(ERRCODE_CONNECTION_FAILURE),
+				 errmsg("connection \"%s\" was lost", rtb_wire_options.name)));
+	(void) rtb_connection_query(rtb_wire, "ROLLBACK", NULL);
+}
+
+static void
+wire_sql(const char *statement)
+{
+	(void) rtb_connection_query(rtb_wire, statement, NULL);
+}
+
+/* of a transaction block: deferred triggers would be dropped unfired */
+static void
+wire_settle(void)
+{
+	if (settles && in_block)
+		(void) rtb_connection_query(rtb_wire, "SET CONSTRAINTS ALL IMMEDIATE", NULL);
+}
+
+/* ---- digests ---- */
+
+typedef struct Digesting
+{
+	RtbDigest  *digest;
+	Tuplestorestate *row_hashes;
+} Digesting;
+
+static void
+digest_columns(void *arg, int ncolumns, char **names)
+{
+	Digesting  *d = arg;
+
+	rtb_digest_set_columns(d->digest, ncolumns, names);
+}
+
+static void
+digest_row(void *arg, int ncolumns, char **values, int *lengths)
+{
+	Digesting  *d = arg;
+
+	rtb_digest_text_row(d->digest, d->row_hashes, ncolumns, values, lengths);
+}
+
+static void
+wire_digest(const char *query, RtbDigest *digest, Tuplestorestate *row_hashes)
+{
+	Digesting	d = {digest, row_hashes};
+	RtbRows		receiver = {digest_columns, digest_row, &d};
+
+	/* row by row: there may be millions */
+	rtb_connection_stream(rtb_wire, true);
+	(void) rtb_connection_query(rtb_wire, query, &receiver);
+	rtb_connection_stream(rtb_wire, false);
+}
+
+/* ---- what was written ---- */
+
+static const char locked_sql[] =
+"SELECT l.relation::bigint, max(CASE l.mode WHEN 'RowExclusiveLock' THEN 3 WHEN 'ShareUpdateExclusiveLock' THEN 4"
+" WHEN 'ShareLock' THEN 5 WHEN 'ShareRowExclusiveLock' THEN 6 WHEN 'ExclusiveLock' THEN 7"
+" WHEN 'AccessExclusiveLock' THEN 8 ELSE 0 END) AS mode"
+" FROM pg_catalog.pg_locks l WHERE l.pid = pg_catalog.pg_backend_pid() AND l.locktype = 'relation'"
+" AND l.relation >= 16384 AND l.mode NOT IN ('AccessShareLock', 'RowShareLock') GROUP BY l.relation ORDER BY 1";
+
+static void
+wire_locked(List **oids, List **modes)
+{
+	RtbOwnRows *rows = own_rows(locked_sql, 0, NULL);
+
+	*oids = *modes = NIL;
+	for (int i = 0; i < rows->n; i++)
+	{
+		*oids = lappend_oid(*oids, (Oid) rtb_own_row_int64(rows, i, 1));
+		*modes = lappend_int(*modes, (int) rtb_own_row_int64(rows, i, 2));
+	}
+}
+
+/* tables whose row in the catalogs is of this very transaction */
+static List *
+wire_made(List *oids, SubTransactionId since)
+{
+	char	   *params[1] = {rtb_oids_text(oids)};
+	List	   *made = NIL;
+	RtbOwnRows *rows;
+
+	if (oids == NIL)
+		return NIL;
+	rows = own_rows("SELECT c.oid::bigint FROM pg_catalog.pg_class c WHERE c.oid = ANY ($1::oid[])"
+					" AND c.relkind IN ('r', 'm') AND c.relpersistence <> 't'"
+					" AND c.xmin = pg_catalog.pg_current_xact_id()::xid", 1, params);
+	for (int i = 0; i < rows->n; i++)
+		made = lappend_oid(made, (Oid) rtb_own_row_int64(rows, i, 1));
+	return made;
+}
+
+/* ---- what is seen ---- */
+
+static void
+wire_observe_before(RtbObserver *o)
+{
+	if (o->discovery)
+		settles = ask("SELECT EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tginitdeferred)");
+}
+
+static void
+wire_observe_begin(RtbObserver *o)
+{
+	o->counted = counts && !o->timed;
+	if (o->counted)
+		(void) rtb_connection_query(rtb_wire, "CALL rtbench.count_begin()", NULL);
+	rtb_connection_begin_pass(rtb_wire);
+	rtb_connection_distance(rtb_wire, distance);
+}
+
+static void
+take_counted(RtbObserver *o)
+{
+	RtbOwnRows *rows = own_rows("SELECT statements, fired, loop_queries, rows, plannings, xids, buffers_hit, buffers_read,"
+								" wal_records, wal_fpi, wal_bytes, transactions, commit_ns, subxact_overflowed, parallel,"
+								" notifies, truncates, ddl, plan_shape, fired_shape FROM rtbench.counted()", 0, NULL);
+
+	o->counts.statements = rtb_own_row_int64(rows, 0, 1);
+	o->counts.fired = rtb_own_row_int64(rows, 0, 2);
+	o->counts.loop_queries = rtb_own_row_int64(rows, 0, 3);
+	o->counts.rows = rtb_own_row_int64(rows, 0, 4);
+	o->counts.plannings = rtb_own_row_int64(rows, 0, 5);
+	o->counts.xids = rtb_own_row_int64(rows, 0, 6);
+	o->probe.buffers.shared_blks_hit = rtb_own_row_int64(rows, 0, 7);
+	o->probe.buffers.shared_blks_read = rtb_own_row_int64(rows, 0, 8);
+	o->probe.wal.wal_records = rtb_own_row_int64(rows, 0, 9);
+	o->probe.wal.wal_fpi = rtb_own_row_int64(rows, 0, 10);
+	o->probe.wal.wal_bytes = rtb_own_row_int64(rows, 0, 11);
+	o->commits.transactions = rtb_own_row_int64(rows, 0, 12);
+	o->commits.commit_ns = rtb_own_row_int64(rows, 0, 13);
+	o->commits.overflowed = rtb_own_row_bool(rows, 0, 14);
+	o->counts.parallel = rtb_own_row_bool(rows, 0, 15);
+	o->counts.notifies = rtb_own_row_bool(rows, 0, 16);
+	o->counts.truncates = rtb_own_row_bool(rows, 0, 17);
+	o->counts.ddl = rtb_own_row_bool(rows, 0, 18);
+	o->plan_shape = rtb_own_row_text(rows, 0, 19);
+	o->fired_shape = rtb_own_row_text(rows, 0, 20);
+}
+
+static void
+wire_observe_end(RtbObserver *o)
+{
+	const RtbTraffic *traffic = rtb_connection_end_pass(rtb_wire);
+	RtbArmRun  *run = unconstify(RtbArmRun *, o->run);
+
+	rtb_connection_distance(rtb_wire, NULL);
+	run->round_trips = traffic->round_trips;
+	/* BEGIN and ROLLBACK of a pass stand outside the clock: a client sends BEGIN and COMMIT */
+	if (in_block && run->needs_block)
+		run->round_trips += 2;
+	o->counts.statements = run->statement_no - run->loop_queries;
+	o->counts.rows = run->rows;
+	o->commits.transactions = run->transactions;
+	if (o->counted)
+	{
+		(void) rtb_connection_query(rtb_wire, "CALL rtbench.count_end()", NULL);
+		take_counted(o);
+		o->counts.statements -= run->loop_queries + run->control;
+		o->counts.loop_queries += run->loop_queries;
+		o->counts.rows -= run->loop_rows;
+		o->wrote = o->counts.xids > 0;
+	}
+	else
+		o->wrote = true;		/* not known: what wrote must not be taken for what did not */
+	if (!o->counted)
+		o->counts.xids = 1;
+}
+
+static void
+wire_observe_after(RtbObserver *o)
+{
+}
+
+/* RTB_UNKNOWN is what init_pass() left in all others */
+static void
+wire_observe_counts(const RtbObserver *o, const RtbProbe *probe, RtbPass *pass)
+{
+	if (o->committing)
+		pass->transactions = o->run->transactions;
+	if (!counts)
+	{
+		pass->statements = o->counts.statements;
+		pass->rows = o->run->rows;
+	}
+	if (!o->counted)
+		return;
+	pass->rows = o->counts.rows;
+	pass->statements = o->counts.statements;
+	pass->fired = o->counts.fired;
+	pass->loop_queries = o->counts.loop_queries;
+	pass->plannings = o->counts.plannings;
+	pass->xids = o->counts.xids;
+	pass->buffers_hit = o->probe.buffers.shared_blks_hit;
+	pass->buffers_read = o->probe.buffers.shared_blks_read;
+	pass->wal_records = o->probe.wal.wal_records;
+	pass->wal_fpi = o->probe.wal.wal_fpi;
+	pass->wal_bytes = (int64) o->probe.wal.wal_bytes;
+	pass->subxact_overflowed = o->commits.overflowed;
+	if (o->committing)
+		pass->commit_ns = o->commits.commit_ns;
+	pass->plan_shape = o->plan_shape ? pstrdup(o->plan_shape) : NULL;
+	pass->fired_shape = o->fired_shape ? pstrdup(o->fired_shape) : NULL;
+}
+
+const RtbTransport rtb_wire_transport = {
+	.name = "connection",
+	.own_transactions = true,
+	.far = true,
+	.open_arm = rtb_wire_open_arm,
+	.close_arm = rtb_wire_close_arm,
+	.release_arm = rtb_wire_release_arm,
+	.begin = wire_begin,
+	.sql = wire_sql,
+	.run = rtb_wire_run,
+	.settle = wire_settle,
+	.digest = wire_digest,
+	.observe_before = wire_observe_before,
+	.observe_begin = wire_observe_begin,
+	.observe_end = wire_observe_end,
+	.observe_after = wire_observe_after,
+	.observe_counts = wire_observe_counts,
+	.locked = wire_locked,
+	.made = wire_made,
+	.rollback = wire_rollback,
+	.commit = wire_commit,
+	.toplevel = wire_sql,
+	.after_error = wire_after_error,
+};

@@ -1,0 +1,156 @@
+# Arms over connections: the same rows as in process, by every protocol; simulated and proxied distances beside the computed ones; what a
+# cancelled, terminated or cut-off run leaves at the far end (nothing); who may connect; databases of another server.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use IO::Select;
+use IO::Socket::INET;
+use PostgreSQL::Test::Utils;
+use RtbTest;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+my $node = new_node('main', "listen_addresses = '127.0.0.1'\nmax_worker_processes = 12\n");
+my $port = $node->port;
+
+sub run_sql
+{
+	my ($sql) = @_;
+	my ($rc, $out, $err) = $node->psql('postgres', "SET client_min_messages = warning; $sql");
+	$err =~ s/^psql:[^ ]* //mg;
+	return $rc == 0 ? $out : $err;
+}
+
+my $small = q{'delete_tree', points => '{40}', parameters => '{"other_documents": 5, "blocks_of_others": 5}', rounds => 2, control => false};
+
+#
+# the same work, wherever it is asked from
+#
+my $inside = run_sql("SELECT count(*) FROM rtbench.sweep($small);
+	SELECT string_agg(arm || ' ' || statements || ' ' || fired || ' ' || rows || ' ' || xids || ' ' || digest, E'\\n' ORDER BY arm) FROM rtbench.result()");
+like($inside, qr/^6\n/, 'in the worker');
+for my $transport ('unix', 'tcp')
+{
+	my $outside = run_sql("SELECT count(*) FROM rtbench.sweep($small, transport => '$transport');
+		SELECT string_agg(arm || ' ' || statements || ' ' || fired || ' ' || rows || ' ' || xids || ' ' || digest, E'\\n' ORDER BY arm) FROM rtbench.result()");
+	is($outside, $inside, "$transport: the same statements, fired statements, rows, transaction ids and digests");
+}
+# 2 drivers, 80 + 1 statements, BEGIN and COMMIT; a prepared statement is parsed in a round trip of its own
+for my $way (['prepared', 88], ['extended', 85], ['simple', 85], ['pipeline', 15], ['multi', 15])
+{
+	my ($protocol, $trips) = @$way;
+	my $got = run_sql("SELECT count(*) FROM rtbench.sweep($small, transport => 'unix', protocol => '$protocol', batch => 10);
+		SELECT round_trips, statements, rows, digest = (SELECT digest FROM rtbench.result((SELECT min(run) FROM rtbench.runs)) LIMIT 1) FROM rtbench.result() WHERE arm = 'row_at_a_time'");
+	like($got, qr/^6\n(\d+)\|81\|81\|t$/, "$protocol: statements, rows and digest");
+	my ($seen) = $got =~ /\n(\d+)\|/;
+	cmp_ok(abs(($seen // 0) - $trips), '<=', 3, "$protocol: about $trips round trips ($seen)");
+}
+is(run_sql("SELECT count(*) FROM rtbench.sweep($small, transport => 'unix', fetch_size => 10, arms => '{row_at_a_time}');
+	SELECT statements, rows FROM rtbench.result()"), "1\n81|81", 'a cursor that fetches 10 rows at a time: the same statements and rows');
+is(run_sql("CALL rtbench.run_sweep('statement_rollback', points => '{5}', parameters => '{\"transactions\": 3}', arms => '{transaction,savepoint,exception_block}', transport => 'unix', rounds => 2);
+	SELECT arm, round_trips, statements, transactions, xids, verdict = 'failed' FROM rtbench.result()"),
+	"transaction|23|15|3|3|f\nsavepoint|53|45|3|18|f\nexception_block|5|15|3|18|f", 'arms that commit: BEGIN and COMMIT are sent');
+is(run_sql("SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'SELECT g, g::float8 / 3, now()::date FROM generate_series(1, 100) g'), rtbench.arm('b', 'SELECT g, g::float8 / 3, now()::date FROM generate_series(100, 1, -1) g'),
+		rtbench.arm('c', 'SELECT g, g::float8 / 3, now()::date FROM generate_series(1, 101) g')], transport => 'unix', rounds => 2);
+	SELECT arm, verdict = 'not comparable', substring(notes FROM 'rows only in c: [^;]*') FROM rtbench.result()"),
+	"3\na|f|\nb|f|\nc|t|rows only in c: 1, only in a: 0", 'returned rows are compared, and counted where they differ');
+nothing_left($node, 'after all ways');
+
+$node->safe_psql('postgres', 'CREATE TABLE users_own AS SELECT 1 AS i');
+like(run_sql("SELECT rtbench.compare(ARRAY[rtbench.arm('a', 'SELECT 1')], setup => '$_', transport => 'unix')"), qr/ERROR:  a setup cannot change or drop (public\.users_own|a table), which is not in its scratch schema/, "a setup may not: $_")
+	for ('UPDATE users_own SET i = 2', 'DROP TABLE public.users_own', 'TRUNCATE users_own', 'ALTER TABLE users_own ADD j int');
+is($node->safe_psql('postgres', 'SELECT * FROM users_own'), '1', 'and has not');
+
+#
+# distances
+#
+my $distant = q{'delete_tree', points => '{40}', parameters => '{"other_documents": 5, "blocks_of_others": 5}', arms => '{row_at_a_time,do_block}', rounds => 8, control => false, protocol => 'extended'};
+my $held = run_sql("SELECT count(*) FROM rtbench.sweep($distant, transport => 'unix', round_trip_ms => '{0,1,2.9}');
+	SELECT bool_and(s.median_ms / (f.best_ms + f.round_trips * s.point / 1000.0) BETWEEN 0.95 AND 2), count(*) FROM rtbench.result() s JOIN rtbench.result() f USING (arm)
+		WHERE f.point = 0 AND s.point > 0 AND arm = 'row_at_a_time';
+	SELECT bool_and(substring(notes FROM '([0-9.]+) ms delivered')::float8 / (point / 1000.0) BETWEEN 0.999 AND 1.5) FROM rtbench.result() WHERE point > 0");
+is($held, "6\nt|2\nt", 'simulated distances: no less than what is computed, and not much more; no less delivered than asked for');
+# a proxy that holds back each message to the server, both ways for half the round trip
+sub proxy
+{
+	my ($delay) = @_;
+	my $listen = IO::Socket::INET->new(Listen => 5, LocalAddr => '127.0.0.1', Proto => 'tcp') or die "no proxy: $!";
+	my $pid = fork();
+	return ($pid, $listen->sockport) if $pid;
+	$SIG{TERM} = sub { POSIX::_exit(0) };
+	$SIG{CHLD} = 'IGNORE';
+	require POSIX;
+	while (my $client = $listen->accept)
+	{
+		next if fork();
+		my $server = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port, Proto => 'tcp') or POSIX::_exit(1);
+		$_->setsockopt(6, 1, 1) for $client, $server;
+		my $both = IO::Select->new($client, $server);
+		while (1)
+		{
+			for my $from ($both->can_read)
+			{
+				my $until = time() + $delay / 2;
+				my $n = sysread($from, my $data, 65536);
+				POSIX::_exit(0) unless $n;
+				while (time() < $until) { }
+				syswrite($from == $client ? $server : $client, $data);
+			}
+		}
+	}
+	POSIX::_exit(0);
+}
+require POSIX;
+my ($proxy, $proxy_port) = proxy(0.001);
+$node->safe_psql('postgres', "CREATE SERVER distant FOREIGN DATA WRAPPER rtbench_fdw OPTIONS (host '127.0.0.1', port '$proxy_port', dbname 'postgres');
+	CREATE SERVER near FOREIGN DATA WRAPPER rtbench_fdw OPTIONS (host '127.0.0.1', port '$port', dbname 'postgres');
+	CREATE USER MAPPING FOR CURRENT_USER SERVER distant; CREATE USER MAPPING FOR CURRENT_USER SERVER near");
+my $proxied = run_sql("SELECT count(*) FROM rtbench.sweep($distant, server => 'near');
+	SELECT count(*) FROM rtbench.sweep($distant, server => 'distant');
+	SELECT f.median_ms / (n.median_ms + n.round_trips * 1.0) FROM rtbench.result() f JOIN rtbench.result((SELECT max(run) - 1 FROM rtbench.runs)) n USING (arm) WHERE arm = 'row_at_a_time'");
+my ($ratio) = $proxied =~ /^2\n2\n([0-9.]+)$/;
+# how much more is a matter of how busy the machine is
+ok(defined $ratio && $ratio > 0.9, 'a proxy of 1 ms: no less than what is computed for it (' . ($ratio // $proxied) . ')');
+kill 'TERM', $proxy;
+waitpid $proxy, 0;
+
+#
+# faults
+#
+my $slow = q{rtbench.compare(ARRAY[rtbench.arm('a', 'INSERT INTO t VALUES (1)', 'SELECT pg_sleep(600)')], setup => 'CREATE TABLE t (i int)', transport => 'unix', max_time => '1000 s')};
+my $sleeps = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND application_name = 'rtbench')";
+for my $fault (
+	['cancel of the caller', "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'caller'", qr/57014/],
+	['end of the caller', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'caller'", qr/57P01|server closed|connection/],
+	['end of the far backend', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'rtbench'", qr/08006|57P01/],
+	['end of the worker', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'rtbench worker'", qr/08006|57P01/])
+{
+	my ($what, $sql, $expected) = @$fault;
+	my $session = background($node, 'caller', "SELECT count(*) FROM $slow;");
+	ok(defined seen($node, $sleeps), "$what: the arm runs at the far end");
+	$node->safe_psql('postgres', $sql);
+	my (undef, $err) = finish($session, 20);
+	like($err, $expected, "$what: reported");
+	ok(defined seen($node, "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'rtbench')", 10), "$what: no far backend is left");
+	nothing_left($node, $what);
+}
+my $limited = run_sql("SELECT arm, verdict FROM rtbench.compare(ARRAY[rtbench.arm('a', 'SELECT pg_sleep(600)'), rtbench.arm('b', 'SELECT 1')], transport => 'unix', pass_timeout => '500 ms', rounds => 2, baseline => 'b', control => false)");
+like($limited, qr/a\|failed\nb\|baseline/, 'pass_timeout ends an arm, and the others go on');
+is(run_sql("SELECT arm, verdict FROM rtbench.compare(ARRAY[rtbench.arm('bad', 'SELECT 1 / 0'), rtbench.arm('good', 'SELECT 1')], transport => 'unix', rounds => 2, baseline => 'good', control => false);
+	SELECT substring(notes FROM '^22012: division by zero') FROM rtbench.result() WHERE arm = 'bad'") =~ s/^WARNING.*\n//mgr,
+	"bad|failed\ngood|baseline\n22012: division by zero", 'an arm that fails keeps its SQLSTATE and message');
+
+#
+# who may
+#
+$node->safe_psql('postgres', "CREATE ROLE plain LOGIN PASSWORD 'geheim'; GRANT CREATE ON DATABASE postgres TO plain; GRANT USAGE ON FOREIGN SERVER near TO plain");
+sub as_plain { my ($sql) = @_; my ($rc, $out, $err) = $node->psql('postgres', "SET client_min_messages = error; SET ROLE plain; $sql"); return $rc == 0 ? $out : $err; }
+like(as_plain("SELECT rtbench.sweep($small, transport => 'unix')"), qr/password is required/, 'a plain role may not come in as the server\'s own user');
+like(as_plain("SELECT rtbench.sweep($small, server => 'near')"), qr/user mapping/, 'nor without a mapping of its own');
+like(as_plain("SELECT rtbench.sweep($small, server => 'distant')"), qr/permission denied for foreign server distant/, 'nor to a server that it may not use');
+unlike(as_plain("CREATE USER MAPPING FOR plain SERVER near OPTIONS (user 'plain', password 'geheim'); SELECT rtbench.sweep($small, server => 'near')"), qr/geheim/, 'passwords are not shown');
+unlike($node->safe_psql('postgres', "SELECT options::text || documents::text || settings::text || transport FROM rtbench.runs"), qr/geheim/, 'nor kept');
+nothing_left($node, 'at the end');
+done_testing();
