@@ -18,6 +18,7 @@
 #include "outside.h"
 
 #include "access/htup_details.h"
+#include "access/relation.h"
 #include "access/table.h"
 #include "catalog/catalog.h"
 #include "catalog/namespace.h"
@@ -186,6 +187,20 @@ note_grant(const GrantStmt *stmt)
 	}
 }
 
+/* nor of what gets a comment, unless that is a relation or a part of one, which are locked */
+static void
+note_comment(const CommentStmt *stmt)
+{
+	Relation	relation = NULL;
+	ObjectAddress object = get_object_address(stmt->objtype, stmt->object, &relation,
+											  AccessShareLock, true);
+
+	if (relation != NULL)
+		relation_close(relation, NoLock);
+	else if (OidIsValid(object.objectId) && !is_part(object.classId))
+		note(CHANGE_ALTERED, object.classId, object.objectId, NULL);
+}
+
 static void
 rtb_ProcessUtility(PlannedStmt *pstmt, const char *source, bool read_only_tree,
 				   ProcessUtilityContext context, ParamListInfo params,
@@ -195,6 +210,8 @@ rtb_ProcessUtility(PlannedStmt *pstmt, const char *source, bool read_only_tree,
 
 	if (active && IsA(stmt, GrantStmt))
 		note_grant((const GrantStmt *) stmt);
+	else if (active && IsA(stmt, CommentStmt))
+		note_comment((const CommentStmt *) stmt);
 	else if (active && IsA(stmt, GrantRoleStmt))
 		note(CHANGE_SHARED, InvalidOid, InvalidOid, "memberships in roles");
 	if (previous_ProcessUtility)
