@@ -74,7 +74,7 @@ refuse(const char *what)
 	refused = true;
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("an arm that commits may write only what its scenario's setup made"),
+			 errmsg(RTB_COMMITS_REFUSED),
 			 errdetail("It was about to commit changes of %s.", what),
 			 errhint("Let the setup create a table of that name, or leave out the arm's ending => 'commit', so that its passes are rolled back.")));
 }

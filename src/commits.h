@@ -9,6 +9,10 @@
 
 #include "nodes/pg_list.h"
 
+/* what a refused commit says, here or at a far end */
+#define RTB_COMMITS_REFUSED \
+	"an arm that commits may write only what its scenario's setup made"
+
 typedef struct RtbCommits
 {
 	int64		transactions;	/* committed, those without a statement left out */

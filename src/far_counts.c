@@ -3,7 +3,7 @@
  *	  Counting in a backend on behalf of a run elsewhere.
  *
  * A run whose arms go over a connection has them counted where they run, if
- * rtbench is installed there: CALL rtbench.count_begin(), then the arm, then
+ * rtbench is installed there: CALL rtbench.count_begin(NULL), then the arm, then
  * CALL rtbench.count_end(), and SELECT * FROM rtbench.counted() fetches what was
  * seen.  The first two are utilities, so that neither is counted itself.
  *
@@ -15,6 +15,7 @@
 #include "access/htup_details.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
@@ -26,7 +27,7 @@ PG_FUNCTION_INFO_V1(rtb_count_begin);
 PG_FUNCTION_INFO_V1(rtb_count_end);
 PG_FUNCTION_INFO_V1(rtb_counted);
 
-#define COUNTED_COLUMNS	22
+#define COUNTED_COLUMNS	23
 
 typedef struct Seen
 {
@@ -36,14 +37,43 @@ typedef struct Seen
 	RtbProbe	probe;
 	char	   *plan_shape;
 	char	   *fired_shape;
+	char	   *written;		/* by what was committed under a watch: oid:mode ... */
 } Seen;
 
 static Seen seen;
 static MemoryContext seen_cxt = NULL;
+static RtbCommitWatch watch;
+static bool watching = false;
+
+/* a schema is given: nothing else may be written by what commits */
+static void
+begin_watch(const char *scratch)
+{
+	memset(&watch, 0, sizeof(watch));
+	watching = scratch != NULL;
+	if (!watching)
+		return;
+	watch.cxt = seen_cxt;
+	watch.scratch = MemoryContextStrdup(seen_cxt, scratch);
+}
+
+static char *
+written_text(void)
+{
+	StringInfoData buf;
+	ListCell   *lo;
+	ListCell   *lm;
+
+	initStringInfo(&buf);
+	forboth(lo, watch.locked, lm, watch.modes)
+		appendStringInfo(&buf, "%s%u:%d", buf.len ? " " : "", lfirst_oid(lo), lfirst_int(lm));
+	return buf.data;
+}
 
 /*
  * rtb_count_begin
- *		rtbench.count_begin(): count from here on, in this backend.
+ *		rtbench.count_begin(scratch): count from here on, in this backend, and
+ *		refuse commits of what is outside of the schema, unless it is NULL.
  */
 Datum
 rtb_count_begin(PG_FUNCTION_ARGS)
@@ -52,8 +82,12 @@ rtb_count_begin(PG_FUNCTION_ARGS)
 	rtb_hooks_abandon();
 	rtb_commits_abandon();
 	memset(&seen, 0, sizeof(seen));
+	if (seen_cxt == NULL)
+		seen_cxt = AllocSetContextCreate(TopMemoryContext, "rtbench counted", ALLOCSET_SMALL_SIZES);
+	MemoryContextReset(seen_cxt);
+	begin_watch(PG_ARGISNULL(0) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(0)));
 	rtb_hooks_begin(true);
-	rtb_commits_begin(NULL);
+	rtb_commits_begin(watching ? &watch : NULL);
 	rtb_probe_start(&seen.probe);
 	PG_RETURN_VOID();
 }
@@ -72,12 +106,10 @@ rtb_count_end(PG_FUNCTION_ARGS)
 		PG_RETURN_VOID();
 	rtb_probe_stop(&seen.probe);
 	rtb_hooks_end(&seen.counts);
-	if (seen_cxt == NULL)
-		seen_cxt = AllocSetContextCreate(TopMemoryContext, "rtbench counted", ALLOCSET_SMALL_SIZES);
-	MemoryContextReset(seen_cxt);
 	old = MemoryContextSwitchTo(seen_cxt);
 	seen.plan_shape = rtb_hooks_shapes(false);
 	seen.fired_shape = rtb_hooks_shapes(true);
+	seen.written = watching ? written_text() : NULL;
 	MemoryContextSwitchTo(old);
 	rtb_commits_end(&seen.commits);
 	seen.commits.overflowed |= overflowed;
@@ -118,7 +150,7 @@ rtb_counted(PG_FUNCTION_ARGS)
 	bool		nulls[COUNTED_COLUMNS];
 	int			n = 0;
 
-	StaticAssertStmt(lengthof(numbers) + lengthof(flags) + 2 == COUNTED_COLUMNS,
+	StaticAssertStmt(lengthof(numbers) + lengthof(flags) + 3 == COUNTED_COLUMNS,
 					 "columns of rtbench.counted()");
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
@@ -129,5 +161,6 @@ rtb_counted(PG_FUNCTION_ARGS)
 		values[n++] = BoolGetDatum(flags[i]);
 	put_text(values, nulls, &n, seen.valid ? seen.plan_shape : NULL);
 	put_text(values, nulls, &n, seen.valid ? seen.fired_shape : NULL);
+	put_text(values, nulls, &n, seen.valid ? seen.written : NULL);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }

@@ -199,6 +199,8 @@ ends_the_run(const RtbSession *s, const ErrorData *edata, PassStage stage)
 {
 	if (stage == STAGE_CHECK || rtb_commits_refused())
 		return true;
+	if (s->transport->far && edata->message != NULL && strcmp(edata->message, RTB_COMMITS_REFUSED) == 0)
+		return true;
 	if (edata->sqlerrcode != ERRCODE_QUERY_CANCELED || pass_timed_out)
 		return false;
 	return !(s->options.own_transactions && edata->message != NULL &&
@@ -351,8 +353,8 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 	{
 		stage = STAGE_BEFORE;
 		begin_limit(s);
-		if (r->committing)
-			rtb_commits_begin(&r->guard);
+		if (r->committing && arm->before != NIL)
+			s->transport->guard_begin(&r->guard);
 		r->given_xid = rtb_pass_set_up(s, arm, r->committing);
 		stage = STAGE_CHECK;
 		before_arm(s, rq, r);
@@ -361,7 +363,8 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 			r->wrote_before = s->transport->far ? arm->before != NIL
 				: TransactionIdIsValid(GetTopTransactionIdIfAny());
 			s->transport->commit();
-			rtb_commits_abandon();
+			if (arm->before != NIL)
+				s->transport->guard_end();
 			s->transport->begin(arm);
 		}
 		stage = STAGE_ARM;

@@ -14,6 +14,7 @@
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
+#include "commits.h"
 #include "own_sql.h"
 #include "spi_arm.h"
 #include "spi_transaction.h"
@@ -141,6 +142,8 @@ const RtbTransport rtb_spi_worker_transport = {
 	.made = rtb_written_made,
 	.rollback = worker_rollback,
 	.commit = rtb_spi_finish,
+	.guard_begin = rtb_commits_begin,
+	.guard_end = rtb_commits_abandon,
 	.toplevel = rtb_toplevel,
 	.after_error = worker_after_error,
 };

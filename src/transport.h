@@ -70,6 +70,9 @@ typedef struct RtbTransport
 
 	void		(*rollback) (void);
 	void		(*commit) (void);
+	/* around what commits beside the arm: refuse what is outside of the schema */
+	void		(*guard_begin) (RtbCommitWatch *watch);
+	void		(*guard_end) (void);
 	/* a statement with transactions of its own, as VACUUM; outside any */
 	void		(*toplevel) (const char *statement);
 	void		(*after_error) (void);

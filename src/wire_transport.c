@@ -377,14 +377,54 @@ wire_observe_before(RtbObserver *o)
 		settles = ask("SELECT EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tginitdeferred)");
 }
 
+/* count there, and with a watch refuse commits outside of its schema */
+static void
+count_begin(const RtbCommitWatch *watch)
+{
+	const char *scratch = watch && watch->scratch ? quote_literal_cstr(watch->scratch) : watch ? "''" : "NULL";
+
+	(void) rtb_connection_query(rtb_wire, psprintf("CALL rtbench.count_begin(%s)", scratch), NULL);
+}
+
+static void
+wire_guard_begin(RtbCommitWatch *watch)
+{
+	if (counts)
+		count_begin(watch);
+}
+
+static void
+wire_guard_end(void)
+{
+	if (counts)
+		(void) rtb_connection_query(rtb_wire, "CALL rtbench.count_end()", NULL);
+}
+
 static void
 wire_observe_begin(RtbObserver *o)
 {
 	o->counted = counts && !o->timed;
 	if (o->counted)
-		(void) rtb_connection_query(rtb_wire, "CALL rtbench.count_begin()", NULL);
+		count_begin(o->committing ? o->watch : NULL);
 	rtb_connection_begin_pass(rtb_wire);
 	rtb_connection_distance(rtb_wire, distance);
+}
+
+/* what was committed under a watch: oid:mode ... */
+static void
+take_written(RtbCommitWatch *watch, const char *text)
+{
+	MemoryContext old = MemoryContextSwitchTo(watch->cxt);
+
+	while (text != NULL && *text != '\0')
+	{
+		char	   *end;
+
+		watch->locked = lappend_oid(watch->locked, (Oid) strtoul(text, &end, 10));
+		watch->modes = lappend_int(watch->modes, (int) strtol(end + 1, &end, 10));
+		text = end;
+	}
+	MemoryContextSwitchTo(old);
 }
 
 static void
@@ -392,7 +432,7 @@ take_counted(RtbObserver *o)
 {
 	RtbOwnRows *rows = own_rows("SELECT statements, fired, loop_queries, rows, plannings, xids, buffers_hit, buffers_read,"
 								" wal_records, wal_fpi, wal_bytes, transactions, commit_ns, subxact_overflowed, parallel,"
-								" notifies, truncates, ddl, plan_shape, fired_shape FROM rtbench.counted()", 0, NULL);
+								" notifies, truncates, ddl, plan_shape, fired_shape, written FROM rtbench.counted()", 0, NULL);
 
 	o->counts.statements = rtb_own_row_int64(rows, 0, 1);
 	o->counts.fired = rtb_own_row_int64(rows, 0, 2);
@@ -414,6 +454,8 @@ take_counted(RtbObserver *o)
 	o->counts.ddl = rtb_own_row_bool(rows, 0, 18);
 	o->plan_shape = rtb_own_row_text(rows, 0, 19);
 	o->fired_shape = rtb_own_row_text(rows, 0, 20);
+	if (o->committing && o->watch != NULL)
+		take_written(o->watch, rtb_own_row_text(rows, 0, 21));
 }
 
 static void
@@ -502,6 +544,8 @@ const RtbTransport rtb_wire_transport = {
 	.made = wire_made,
 	.rollback = wire_rollback,
 	.commit = wire_commit,
+	.guard_begin = wire_guard_begin,
+	.guard_end = wire_guard_end,
 	.toplevel = wire_sql,
 	.after_error = wire_after_error,
 };

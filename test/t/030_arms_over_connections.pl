@@ -52,6 +52,22 @@ is(run_sql("SELECT count(*) FROM rtbench.sweep($small, transport => 'unix', fetc
 is(run_sql("CALL rtbench.run_sweep('statement_rollback', points => '{5}', parameters => '{\"transactions\": 3}', arms => '{transaction,savepoint,exception_block}', transport => 'unix', rounds => 2);
 	SELECT arm, round_trips, statements, transactions, xids, verdict = 'failed' FROM rtbench.result()"),
 	"transaction|23|15|3|3|f\nsavepoint|53|45|3|18|f\nexception_block|5|15|3|18|f", 'arms that commit: BEGIN and COMMIT are sent');
+# what they leave is compared, and nothing but the scratch schema may be changed by what is committed there
+$node->safe_psql('postgres', 'CREATE TABLE users_own (id int)');
+is(run_sql(q{CALL rtbench.run_compare(ARRAY[rtbench.arm('a', steps => ARRAY['INSERT INTO t VALUES (1)'], ending => 'commit'), rtbench.arm('other_row', steps => ARRAY['INSERT INTO t VALUES (2)'], ending => 'commit'),
+		rtbench.arm('replaced', steps => ARRAY['DROP TABLE t', 'CREATE TABLE t (id int)', 'INSERT INTO t VALUES (1)'], ending => 'autocommit')],
+		setup => 'CREATE TABLE t (id int)', rounds => 2, transport => 'unix'); SELECT arm, checked, verdict FROM rtbench.result()}),
+	"a|t|baseline\nother_row|t|not comparable\nreplaced|t|more rounds needed", 'arms that commit: what they leave is compared');
+for my $arm (q{steps => ARRAY['INSERT INTO public.users_own VALUES (1)'], ending => 'commit'}, q{steps => ARRAY['INSERT INTO public.users_own VALUES (1)'], ending => 'autocommit'},
+	q{steps => ARRAY['DROP TABLE public.users_own'], ending => 'commit'}, q{steps => ARRAY['CREATE SCHEMA made_by_arm'], ending => 'commit'},
+	q{steps => ARRAY['SELECT 1'], before => 'INSERT INTO public.users_own VALUES (1)', ending => 'commit'},
+	q{steps => ARRAY['DO $$ BEGIN INSERT INTO t VALUES (1); COMMIT; INSERT INTO public.users_own VALUES (1); COMMIT; END $$'], ending => 'autocommit'})
+{
+	like(run_sql("CALL rtbench.run_compare(ARRAY[rtbench.arm('a', $arm)], setup => 'CREATE TABLE t (id int)', rounds => 2, transport => 'unix')"),
+		qr/may write only what its scenario's setup made/, "refused: $arm");
+}
+is($node->safe_psql('postgres', "SELECT count(*), to_regnamespace('made_by_arm') FROM users_own"), '0|', 'nothing is changed');
+$node->safe_psql('postgres', 'DROP TABLE users_own');
 is(run_sql("SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'SELECT g, g::float8 / 3, now()::date FROM generate_series(1, 100) g'), rtbench.arm('b', 'SELECT g, g::float8 / 3, now()::date FROM generate_series(100, 1, -1) g'),
 		rtbench.arm('c', 'SELECT g, g::float8 / 3, now()::date FROM generate_series(1, 101) g')], transport => 'unix', rounds => 2);
 	SELECT arm, verdict = 'not comparable', substring(notes FROM 'rows only in c: [^;]*') FROM rtbench.result()"),
