@@ -33,4 +33,15 @@ COMMIT;
 SELECT 'quiet' AS listener;
 UNLISTEN *;
 
+-- committed, what was hidden is in the figures, and notifications do go out
+CALL rtbench.run_compare(ARRAY[
+	rtbench.arm('no_trigger', steps => ARRAY['INSERT INTO plain SELECT i, ''q'' FROM generate_series(1, 100) i'], ending => 'commit'),
+	rtbench.arm('each_row', steps => ARRAY['INSERT INTO job SELECT i, ''q'' FROM generate_series(1, 100) i'], ending => 'commit')],
+	check_query => 'SELECT * FROM plain UNION ALL SELECT * FROM job', rounds => 2,
+	setup => $$CREATE TABLE plain (id int, queue text); CREATE TABLE job (id int, queue text);
+		CREATE FUNCTION n_row() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN PERFORM pg_notify('rtbench_case', NEW.id::text); RETURN NULL; END $f$;
+		CREATE TRIGGER t AFTER INSERT ON job FOR EACH ROW EXECUTE FUNCTION n_row()$$);
+SELECT arm, transactions, fired, commit_ms > 0 AS commit_ms, notes ~ 'not measured' AS not_measured, notes ~ 'notifications are committed: sessions that listen get them' AS told,
+	   digest = first_value(digest) OVER () AS same_rows FROM rtbench.result();
+
 SELECT rtbench.drop_scenario('notify');

@@ -47,5 +47,26 @@ SELECT arm, verdict FROM rtbench.compare(ARRAY[
 SELECT count(*) AS rows_left FROM regress_case_17.t;
 SELECT nspname FROM pg_namespace WHERE nspname LIKE 'rtbench\_scratch%';
 
+-- by CALL, and arms that commit, all of them can be measured: COMMIT and ROLLBACK inside, beside the same commits sent
+SELECT rtbench.create_scenario('committed', (SELECT setup FROM rtbench.scenario_definitions WHERE name = 'commits'), swept => 'n', points => '{5,20}');
+SELECT rtbench.add_arm('committed', arm) FROM unnest(ARRAY[
+	rtbench.arm('sent', steps => ARRAY[rtbench.foreach('SELECT ''v'' || i FROM generate_series(1, :n) i', ARRAY['INSERT INTO t (v) VALUES ($1)'], commit_every => 10)], ending => 'commit'),
+	rtbench.arm('call_plain', steps => ARRAY['CALL p_plain(:n)'], ending => 'commit'),
+	rtbench.arm('call_commit', steps => ARRAY['CALL p_commit(:n)'], ending => 'autocommit'),
+	rtbench.arm('do_commit', steps => ARRAY[$$DO $do$ BEGIN FOR i IN 1..:n LOOP INSERT INTO t (v) VALUES ('v' || i);
+		IF i % 10 = 0 THEN COMMIT; END IF; END LOOP; END $do$ $$], ending => 'autocommit'),
+	rtbench.arm('call_rollback_first', steps => ARRAY['CALL p_rollback_first(:n)'], ending => 'autocommit'),
+	rtbench.arm('generated', steps => ARRAY[rtbench.generated('SELECT format(''CALL p_commit(%s)'', :n)')], ending => 'autocommit'),
+	-- in a transaction that a client began, and among the statements of one message, COMMIT inside is an error for a client too
+	rtbench.arm('call_in_a_block', steps => ARRAY['CALL p_commit(:n)', 'SELECT 1'], ending => 'commit'),
+	rtbench.arm('call_in_a_message', steps => ARRAY['SELECT 1; CALL p_commit(:n)'], ending => 'autocommit'),
+	rtbench.arm('generated_in_a_block', steps => ARRAY[rtbench.generated('SELECT format(''CALL p_commit(%s)'', :n)')], ending => 'commit'),
+	rtbench.arm('generated_in_a_message', steps => ARRAY[rtbench.generated('SELECT format(''SELECT 1; CALL p_commit(%s)'', :n)')], ending => 'autocommit')]) arm \g /dev/null
+CALL rtbench.run_sweep('committed', rounds => 2);
+SELECT point, arm, round_trips, statements, rows, transactions, xids, digest = first_value(digest) OVER (PARTITION BY point) AS same_rows,
+	   CASE WHEN verdict IN ('failed', 'not comparable') THEN verdict END AS verdict, substring(notes FROM '2D000: [^;]*') AS failure
+FROM rtbench.result();
+SELECT rtbench.drop_scenario('committed');
+
 DROP SCHEMA regress_case_17 CASCADE;
 SELECT rtbench.drop_scenario('commits');

@@ -29,4 +29,20 @@ SELECT arm, xids, statements, "rows" FROM rtbench.result() WHERE point = 80 AND 
 -- a savepoint may be a step of its own, but not be generated
 SELECT rtbench.arm('client_savepoints', 'SAVEPOINT e');
 
+-- committed: a transaction for each entry, or for ten, that handles its bad ones; all as one, of which one bad entry loses everything
+SELECT rtbench.create_scenario('case_42', (SELECT setup FROM rtbench.scenario_definitions WHERE name = 'case_42'), swept => 'n', points => '{80}', replace => true) \g /dev/null
+SELECT rtbench.add_arm('case_42', arm) FROM unnest(ARRAY[
+	rtbench.arm('entry_committed', steps => ARRAY[rtbench.generated($$
+		SELECT format('DO $d$ BEGIN INSERT INTO good VALUES (%s, %s); EXCEPTION WHEN unique_violation OR check_violation THEN NULL; END $d$', id, v) FROM entry ORDER BY ord$$)], ending => 'autocommit'),
+	rtbench.arm('ten_committed', steps => ARRAY[$a$DO $d$ DECLARE r record; BEGIN FOR r IN SELECT * FROM entry ORDER BY ord LOOP
+		BEGIN INSERT INTO good VALUES (r.id, r.v); EXCEPTION WHEN unique_violation OR check_violation THEN NULL; END;
+		IF r.ord % 10 = 0 THEN COMMIT; END IF; END LOOP; END $d$$a$], ending => 'autocommit'),
+	rtbench.arm('filtered_set', steps => ARRAY['INSERT INTO good SELECT id, v FROM entry WHERE v >= 0 ORDER BY ord ON CONFLICT DO NOTHING'], ending => 'commit'),
+	rtbench.arm('multirow', steps => ARRAY['INSERT INTO good SELECT id, v FROM entry ORDER BY ord'], ending => 'commit'),
+	-- what was committed before the bad entry does not stay either: each pass begins anew
+	rtbench.arm('until_the_first_bad', steps => ARRAY[rtbench.foreach('SELECT id, v FROM entry ORDER BY ord', ARRAY['INSERT INTO good VALUES ($1, $2)'], commit_every => 5)], ending => 'commit')]) AS arm \g /dev/null
+CALL rtbench.run_sweep('case_42', rounds => 2);
+SELECT * FROM told;
+SELECT arm, transactions, xids FROM rtbench.result();
+
 SELECT rtbench.drop_scenario('case_42');

@@ -70,7 +70,7 @@ static const char *
 failure_hint(const char *sqlstate)
 {
 	if (strcmp(sqlstate, "2D000") == 0)
-		return "This arm controls transactions itself, and a pass is one transaction that is rolled back: compare the same work without COMMIT and ROLLBACK.";
+		return "COMMIT and ROLLBACK can be inside only of what is sent as a transaction of its own: an arm with ending => 'autocommit', by CALL rtbench.run_sweep(...) or run_compare(...). Or compare the same work without them.";
 	if (strcmp(sqlstate, "42P08") == 0 || strcmp(sqlstate, "42P18") == 0)
 		return "Give the types of the step's parameters: rtbench.step(statement, types => '{bigint, text}').";
 	return NULL;

@@ -13,13 +13,13 @@
 #error "rtbench needs PostgreSQL 15 or later"
 #endif
 
-/* PortalRun of a whole statement at top level: run_once is gone from 18 */
+/* PortalRun of a whole statement; alone in its message it may end transactions.  run_once is gone from 18 */
 #if PG_VERSION_NUM >= 180000
-#define rtb_portal_run(portal, dest, qc) \
-	PortalRun(portal, FETCH_ALL, true, dest, dest, qc)
+#define rtb_portal_run(portal, alone, dest, qc) \
+	PortalRun(portal, FETCH_ALL, alone, dest, dest, qc)
 #else
-#define rtb_portal_run(portal, dest, qc) \
-	PortalRun(portal, FETCH_ALL, true, true, dest, dest, qc)
+#define rtb_portal_run(portal, alone, dest, qc) \
+	PortalRun(portal, FETCH_ALL, alone, true, dest, dest, qc)
 #endif
 
 /* the value is palloc'd in the current context in every version (utils/tuplesort.h first) */

@@ -52,6 +52,7 @@ static void (*watcher) (const PlannedStmt *stmt) = NULL;
 
 /* the transaction as it was at the beginning */
 static int	first_nest_level;
+static int	xid_nest_level; /* the deepest at which a savepoint found an id */
 static bool had_xid;
 static bool had_top_xid;
 
@@ -158,6 +159,15 @@ next_ProcessUtility(PlannedStmt *pstmt, const char *source, bool read_only_tree,
 		standard_ProcessUtility(pstmt, source, read_only_tree, context, params, env, dest, qc);
 }
 
+/* a savepoint is about to begin: has what it is in got an id? */
+static void
+note_savepoint(const Node *stmt)
+{
+	if (IsA(stmt, TransactionStmt) && ((const TransactionStmt *) stmt)->kind == TRANS_STMT_SAVEPOINT &&
+		TransactionIdIsValid(GetCurrentTransactionIdIfAny()))
+		xid_nest_level = GetCurrentTransactionNestLevel();
+}
+
 static void
 rtb_ProcessUtility(PlannedStmt *pstmt, const char *source, bool read_only_tree,
 				   ProcessUtilityContext context, ParamListInfo params,
@@ -169,6 +179,7 @@ rtb_ProcessUtility(PlannedStmt *pstmt, const char *source, bool read_only_tree,
 		RtbMark		mark;
 
 		rtb_counting_utility(pstmt->utilityStmt);
+		note_savepoint(pstmt->utilityStmt);
 		mark = rtb_counting_mark();
 		next_ProcessUtility(pstmt, source, read_only_tree, context, params, env, dest, qc);
 		if (begun)
@@ -212,6 +223,10 @@ rtb_subxact(SubXactEvent event, SubTransactionId mine, SubTransactionId parent, 
 		counting && GetCurrentTransactionNestLevel() > first_nest_level &&
 		TransactionIdIsValid(GetCurrentTransactionIdIfAny()))
 		rtb_noted.xids++;
+
+	/* what is outside of one that has an id has one itself */
+	if (event == SUBXACT_EVENT_COMMIT_SUB || event == SUBXACT_EVENT_ABORT_SUB)
+		xid_nest_level = Min(xid_nest_level, GetCurrentTransactionNestLevel() - 1);
 
 	if (event == SUBXACT_EVENT_START_SUB)
 		rtb_counting_subxact(mine);
@@ -294,6 +309,7 @@ rtb_hooks_begin(bool functions)
 	first_nest_level = GetCurrentTransactionNestLevel();
 	had_xid = TransactionIdIsValid(GetCurrentTransactionIdIfAny());
 	had_top_xid = TransactionIdIsValid(GetTopTransactionIdIfAny());
+	xid_nest_level = 0;
 
 	begun = true;
 	counting = true;
@@ -303,19 +319,23 @@ rtb_hooks_begin(bool functions)
 /*
  * Stop counting and hand over the results; throws nothing.  If nothing but
  * loops' queries ran, they are the statements.  To be called at the level of
- * transaction where counting began.
+ * transaction where counting began, or below it, in savepoints of the arm's.
  */
 void
 rtb_hooks_end(RtbCounts *counts)
 {
+	int			level = TransactionIdIsValid(GetCurrentTransactionIdIfAny())
+		? GetCurrentTransactionNestLevel() : xid_nest_level;
+
 	Assert(begun);
 
 	/* ids given to transactions that began before counting and have not ended */
 	if (!had_top_xid && TransactionIdIsValid(GetTopTransactionIdIfAny()))
 		rtb_noted.xids++;
-	if (GetCurrentTransactionNestLevel() > 1 && !had_xid &&
-		TransactionIdIsValid(GetCurrentTransactionIdIfAny()))
+	if (first_nest_level > 1 && !had_xid && level >= first_nest_level)
 		rtb_noted.xids++;
+	/* and to savepoints that are open still */
+	rtb_noted.xids += Max(level - first_nest_level, 0);
 
 	rtb_counting_totals(counts);
 	begun = counting = driving = false;

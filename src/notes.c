@@ -54,6 +54,9 @@ rtb_notes_failure(const RtbPass *pass)
 	initStringInfo(&buf);
 	appendStringInfo(&buf, "%s: %s", pass->sqlstate,
 					 pass->message ? pass->message : "no message");
+	/* each open subtransaction that has written takes an entry */
+	if (strcmp(pass->sqlstate, "53200") == 0)
+		appendStringInfoString(&buf, " (a ceiling, set by max_locks_per_transaction)");
 	if (pass->failed_step > 0)
 		appendStringInfo(&buf, ", in step %d", pass->failed_step);
 	if (pass->failed_statement > 0)
@@ -102,6 +105,8 @@ rtb_notes_work(const RtbCell *cell)
 	pass = linitial(cell->timed);
 	if (pass->fired_shape && pass->fired_shape[0] != '\0')
 		notes = lappend(notes, psprintf("fired: %s", pass->fired_shape));
+	if (pass->subxact_overflowed > 0)
+		notes = lappend(notes, "more than 64 subtransactions in a transaction: what they cost other sessions is not measured here (rtbench.run_load() can)");
 	return list_concat(notes, cell->notes);
 }
 

@@ -304,7 +304,7 @@ rtb_toplevel(const char *sql)
 	portal->visible = false;
 	PortalDefineQuery(portal, NULL, sql, CreateCommandTag(raw->stmt), plans, NULL);
 	PortalStart(portal, NULL, 0, InvalidSnapshot);
-	(void) rtb_portal_run(portal, None_Receiver, &qc);
+	(void) rtb_portal_run(portal, true, None_Receiver, &qc);
 	PortalDrop(portal, false);
 	CommitTransactionCommand();
 	MemoryContextSwitchTo(old);

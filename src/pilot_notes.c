@@ -43,6 +43,8 @@ rtb_pilot_note_counts(RtbSession *s, int arm, const RtbCounts *c)
 	if (c->notifies && !commits)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm,
 						 "notifications queued: their cost and serialisation at commit are not measured");
+	if (c->notifies && commits)
+		rtb_session_find(s, RTB_FOUND_NOTE, arm, "notifications are committed: sessions that listen get them");
 	if (c->truncates && !commits)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm,
 						 "TRUNCATE: removing and syncing files at commit is not measured, the time is a lower bound; triggers on DELETE do not fire; its ACCESS EXCLUSIVE lock keeps readers out until the transaction ends");

@@ -205,7 +205,9 @@ send_generated(SpiArm *arm, SpiStep *step, const RtbRow *row)
 		run->statement_no++;
 		options.dest = arm->dest;
 		message_begins();
-		if (arm->stores)
+		if (arm->special)
+			rtb_spi_need_snapshot();
+		if (arm->arm->ending == RTB_ENDING_AUTOCOMMIT)
 			rtb_spi_send_text(text, arm->dest, run->timers ? &arm->prepare_ns : NULL);
 		else if (unlikely(run->timers != NULL))
 			send_timed(arm, text);

@@ -41,9 +41,20 @@ columns_used(List *body)
 	return n;
 }
 
+/* is a statement's message all of its transaction, so that it may end that itself? */
+static bool
+stands_alone(const RtbArm *arm, const RtbStep *step)
+{
+	if (list_length(step->statements) > 1 && step->nparams == 0)
+		return false;
+	return arm->ending == RTB_ENDING_AUTOCOMMIT ||
+		(arm->ending == RTB_ENDING_COMMIT && list_length(arm->steps) == 1 &&
+		 step->kind == RTB_STEP_STATEMENT && linitial(arm->steps) == step);
+}
+
 /* how a statement is sent; what is rolled back whole needs nothing special */
 static SpiSend
-way_of(const RtbArm *arm, const char *text)
+way_of(const RtbArm *arm, const RtbStep *step, const char *text)
 {
 	const Node *stmt;
 
@@ -52,7 +63,7 @@ way_of(const RtbArm *arm, const char *text)
 	stmt = linitial_node(RawStmt, raw_parser(text, RAW_PARSE_DEFAULT))->stmt;
 	if (IsA(stmt, TransactionStmt))
 		return SPI_SEND_SAVEPOINT;
-	if (arm->ending != RTB_ENDING_ROLLBACK && (IsA(stmt, CallStmt) || IsA(stmt, DoStmt)))
+	if (stands_alone(arm, step) && (IsA(stmt, CallStmt) || IsA(stmt, DoStmt)))
 		return SPI_SEND_CALL;
 	return SPI_SEND_PLAN;
 }
@@ -78,7 +89,7 @@ open_steps(SpiArm *arm, List *steps, SpiStep **out, int *nout)
 		foreach(ls, step->statements)
 		{
 			state->statements[n].text = lfirst(ls);
-			state->statements[n++].send = way_of(arm->arm, lfirst(ls));
+			state->statements[n++].send = way_of(arm->arm, step, lfirst(ls));
 		}
 		arm->special |= step->subtransaction != RTB_SUBXACT_NONE;
 		if (step->kind != RTB_STEP_STATEMENT)

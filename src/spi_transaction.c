@@ -109,6 +109,9 @@ rtb_spi_begin(const RtbArm *arm)
 	own_portal = true;
 	MemoryContextSwitchTo(portal_cxt);
 	SPI_connect_ext(SPI_OPT_NONATOMIC);
+	/* what is looked at before an arm that is rolled back is read in this transaction */
+	if (arm->ending == RTB_ENDING_ROLLBACK)
+		rtb_spi_need_snapshot();
 }
 
 /*
@@ -161,21 +164,21 @@ rtb_spi_forget(void)
 	in_block = false;
 }
 
-/* run one planned statement in a portal at top level, which then is gone */
+/* run one planned statement in a portal, which then is gone */
 static void
-run_portal(Portal portal, ParamListInfo params, DestReceiver *dest)
+run_portal(Portal portal, ParamListInfo params, bool alone, DestReceiver *dest)
 {
 	QueryCompletion qc;
 
 	portal->visible = false;
 	PortalStart(portal, params, 0, InvalidSnapshot);
-	(void) rtb_portal_run(portal, dest, &qc);
+	(void) rtb_portal_run(portal, alone, dest, &qc);
 	PortalDrop(portal, false);
 }
 
 /* one parsed statement of a text, as the server runs it for a client */
 static void
-run_raw(RawStmt *raw, const char *text, DestReceiver *dest, int64 *prepare_ns)
+run_raw(RawStmt *raw, const char *text, bool alone, DestReceiver *dest, int64 *prepare_ns)
 {
 	int64		started = prepare_ns ? rtb_clock_ns() : 0;
 	bool		snapshot = analyze_requires_snapshot(raw);
@@ -196,7 +199,7 @@ run_raw(RawStmt *raw, const char *text, DestReceiver *dest, int64 *prepare_ns)
 		drop_snapshots();
 	portal = CreateNewPortal();
 	PortalDefineQuery(portal, NULL, text, CreateCommandTag(raw->stmt), plans, NULL);
-	run_portal(portal, NULL, dest);
+	run_portal(portal, NULL, alone, dest);
 }
 
 static List *
@@ -232,7 +235,8 @@ rtb_spi_send_text(const char *text, DestReceiver *dest, int64 *prepare_ns)
 
 		if (IsA(raw->stmt, TransactionStmt))
 			rtb_spi_refuse(SPI_ERROR_TRANSACTION, text);
-		run_raw(raw, text, dest, prepare_ns);
+		/* several statements in a message are one transaction */
+		run_raw(raw, text, list_length(message) == 1, dest, prepare_ns);
 		CommandCounterIncrement();
 	}
 	MemoryContextSwitchTo(old);
@@ -247,7 +251,7 @@ rtb_spi_send_savepoint(const char *text)
 {
 	MemoryContext old = CurrentMemoryContext;
 
-	run_raw(linitial_node(RawStmt, parse_message(text)), text, None_Receiver, NULL);
+	run_raw(linitial_node(RawStmt, parse_message(text)), text, true, None_Receiver, NULL);
 	/* the block's state has changed, and this is what carries it out */
 	CommitTransactionCommand();
 	StartTransactionCommand();
@@ -271,6 +275,6 @@ rtb_spi_call(const char *text, SPIPlanPtr plan, ParamListInfo params, DestReceiv
 	drop_snapshots();
 	portal = CreateNewPortal();
 	PortalDefineQuery(portal, NULL, text, source->commandTag, cached->stmt_list, cached);
-	run_portal(portal, params, dest);
+	run_portal(portal, params, true, dest);
 	MemoryContextSwitchTo(old);
 }
