@@ -1000,7 +1000,7 @@ CREATE FUNCTION rtbench.ask(
 	transaction boolean DEFAULT true,
 	OUT rows bigint, OUT affected bigint, OUT statements bigint, OUT round_trips bigint,
 	OUT bytes_sent bigint, OUT bytes_received bigint, OUT notices bigint, OUT microseconds float8,
-	OUT delivered_ms float8, OUT server_version text, OUT tls text)
+	OUT cpu_microseconds float8, OUT delivered_ms float8, OUT server_version text, OUT tls text)
 AS 'MODULE_PATHNAME', 'rtb_ask' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.ask(text, text, text, text, int, int, int, text, float8, boolean) IS
 'sends a statement over a connection of its own, so many times, and tells what was sent, received and waited for; microseconds are those of one execution. :n in the statement is its number. In a transaction that is rolled back, or, with transaction => false, each committed.';
