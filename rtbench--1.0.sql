@@ -920,6 +920,15 @@ COMMENT ON FUNCTION rtbench.compare(text[], text, text, bigint[], jsonb, text, t
 'refuses plain texts with a hint: arms are documents made by rtbench.arm()';
 
 --
+-- What runs have left on another server (cleanup.c)
+--
+CREATE FUNCTION rtbench.cleanup(server text)
+RETURNS int
+AS 'MODULE_PATHNAME', 'rtb_cleanup' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION rtbench.cleanup(text) IS
+'drop scratch schemas that runs of the role at that server have left there because they, or their connection, were killed; returns how many';
+
+--
 -- Counting for a run elsewhere (far_counts.c)
 --
 CREATE PROCEDURE rtbench.count_begin()
