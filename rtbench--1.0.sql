@@ -1390,7 +1390,9 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 36
 BEGIN ATOMIC
 	WITH r AS (SELECT * FROM rtbench.result(statement_rollback_table.run))
 	SELECT w.point, w.arm, b.tps, w.tps, w.tps_stddev, w.decrease_percent, w.decrease_low, w.decrease_high, w.verdict,
-		   round(100 * w.commit_ms / nullif(w.median_ms, 0), 1), trim_scale(round(w.xids::numeric / nullif(w.transactions, 0), 2)),
+		   (SELECT round(100 * sum(p.commit_ns) / sum(p.elapsed_ns), 1) FROM rtbench.passes p
+				WHERE p.run = w.run AND p.arm = w.arm AND p.point IS NOT DISTINCT FROM w.point AND p.kind IN ('timed', 'last')),
+		   trim_scale(round(w.xids::numeric / nullif(w.transactions, 0), 2)),
 		   w.subxact_overflowed, w.hot_percent
 	FROM r w LEFT JOIN r b ON b.arm = (SELECT runs.baseline FROM rtbench.runs WHERE runs.run = w.run) AND b.point IS NOT DISTINCT FROM w.point
 	WHERE w.arm <> (SELECT runs.baseline FROM rtbench.runs WHERE runs.run = w.run)
