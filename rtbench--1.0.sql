@@ -920,6 +920,15 @@ COMMENT ON FUNCTION rtbench.compare(text[], text, text, bigint[], jsonb, text, t
 'refuses plain texts with a hint: arms are documents made by rtbench.arm()';
 
 --
+-- What runs have left on another server (cleanup.c)
+--
+CREATE FUNCTION rtbench.cleanup(server text)
+RETURNS int
+AS 'MODULE_PATHNAME', 'rtb_cleanup' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION rtbench.cleanup(text) IS
+'drop scratch schemas that runs of the role at that server have left there because they, or their connection, were killed; returns how many';
+
+--
 -- Counting for a run elsewhere (far_counts.c)
 --
 CREATE PROCEDURE rtbench.count_begin()
@@ -1000,7 +1009,7 @@ CREATE FUNCTION rtbench.ask(
 	transaction boolean DEFAULT true,
 	OUT rows bigint, OUT affected bigint, OUT statements bigint, OUT round_trips bigint,
 	OUT bytes_sent bigint, OUT bytes_received bigint, OUT notices bigint, OUT microseconds float8,
-	OUT delivered_ms float8, OUT server_version text, OUT tls text)
+	OUT cpu_microseconds float8, OUT delivered_ms float8, OUT server_version text, OUT tls text)
 AS 'MODULE_PATHNAME', 'rtb_ask' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.ask(text, text, text, text, int, int, int, text, float8, boolean) IS
 'sends a statement over a connection of its own, so many times, and tells what was sent, received and waited for; microseconds are those of one execution. :n in the statement is its number. In a transaction that is rolled back, or, with transaction => false, each committed.';

@@ -240,9 +240,12 @@ rtb_connection_open(const RtbTarget *target)
 	}
 	c->pg = PQconnectStartParams(target->keywords, target->values, false);
 	if (c->pg == NULL)
+	{
+		discard(c);
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory")));
+	}
 	PQsetNoticeReceiver(c->pg, rtb_connection_receive_notice, c);
 
 	in_time = PQstatus(c->pg) == CONNECTION_BAD || await_connected(c, deadline);

@@ -271,6 +271,9 @@ rtb_target_server(const char *name)
 				 errdetail("The user mapping of server \"%s\" has no password, without which only a superuser may connect.", name),
 				 errhint("ALTER USER MAPPING FOR CURRENT_USER SERVER %s OPTIONS (ADD password '...').", quote_identifier(name))));
 	take_timeout(target);
+	/* libpq would take the operating system's user that this server runs as */
+	if (get_option(target, "user") == NULL)
+		set_option(target, "user", GetUserNameFromId(user, false));
 	set_own_options(target);
 	return target;
 }

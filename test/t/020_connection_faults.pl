@@ -66,6 +66,15 @@ fault('price list: cancel', "SELECT count(*) FROM rtbench.price_list(transports 
 fault('price list: far end killed', "SELECT count(*) FROM rtbench.price_list(transports => '{unix}', max_time => '1 h')",
 	"SELECT EXISTS (SELECT $far AND state <> 'idle' AND query ~ 'prices')", $kill_far, qr/ERROR:  08006|^$/);
 
+# a process that was bound to a core is let go again, whatever ends the call
+my $cores = "SELECT 'cores', (regexp_match(pg_read_file('/proc/self/status'), 'Cpus_allowed_list:\\s+(\\S+)'))[1];";
+my ($free) = $node->safe_psql('postgres', $cores);
+my $bound = background($node, 'caller', "SET client_min_messages = warning; SET statement_timeout = '400ms';
+	SELECT count(*) FROM rtbench.price_list(transports => '{unix}', placements => '{same core}', max_time => '1 h'); $cores");
+my ($bound_out, $bound_err) = finish($bound);
+like($bound_err, qr/57014/, 'placed: ended by a timeout');
+is($bound_out, "$free\n", 'placed: this process is let go');
+
 # in connecting: to something that takes the connection and never answers, and that closes it
 my $mute = IO::Socket::INET->new(Listen => 5, LocalAddr => '127.0.0.1') or die $!;
 $node->safe_psql('postgres', "CREATE SERVER mute FOREIGN DATA WRAPPER rtbench_fdw OPTIONS (host '127.0.0.1', port '" . $mute->sockport . "', connect_timeout '1', sslmode 'disable');

@@ -1,0 +1,62 @@
+/*
+ * wire_arm_private.h
+ *	  An arm's state over a connection, shared by what opens and runs it.
+ */
+#ifndef RTB_WIRE_ARM_PRIVATE_H
+#define RTB_WIRE_ARM_PRIVATE_H
+
+#include "wire.h"
+
+#include "access/tupdesc.h"
+#include "lib/stringinfo.h"
+#include "utils/tuplestore.h"
+
+/* a text with values in it: what stands between parameters */
+typedef struct WirePiece
+{
+	const char *text;
+	int			length;
+	int			param;			/* that follows, from 1; 0 at the end */
+} WirePiece;
+
+typedef struct WireStatement
+{
+	const char *text;
+	char		name[32];
+	bool		prepared;
+	int			npieces;
+	WirePiece  *pieces;
+} WireStatement;
+
+typedef struct WireStep
+{
+	const RtbStep *step;
+	int			nstatements;
+	WireStatement *statements;
+	int			nbody;
+	struct WireStep *body;
+	Tuplestorestate *store;		/* of a driver: its rows, all columns text */
+	TupleDesc	desc;
+	bool		reads_only;		/* of a driver: it does no work of its own */
+	/* the current row */
+	int			ncolumns;
+	char	  **values;
+} WireStep;
+
+typedef struct WireArm
+{
+	MemoryContext cxt;
+	MemoryContext pass_cxt;
+	MemoryContext row_cxt;
+	const RtbArm *arm;
+	int			nsteps;
+	WireStep   *steps;
+	/* during a pass */
+	RtbArmRun  *run;
+	bool		in_block;		/* BEGIN was sent for it */
+	StringInfoData batch;		/* of protocol multi: texts gathered */
+	int			gathered;
+	bool		piped;			/* the connection is in a pipeline */
+} WireArm;
+
+#endif							/* RTB_WIRE_ARM_PRIVATE_H */
