@@ -74,7 +74,7 @@ WITH w AS (SELECT *, median_ms * 1000 / transactions AS us FROM rtbench.result(:
 	-- an empty statement by each way: the difference is the socket
 	price AS (SELECT (max(microseconds) FILTER (WHERE transport = 'unix') - max(microseconds) FILTER (WHERE transport = 'worker'))::numeric AS us
 		FROM rtbench.price_list(transports => '{worker,unix}') WHERE statement = 'empty' AND protocol IN ('saved plan', 'prepared')),
-	p AS (SELECT array_agg(r ORDER BY r) AS ratios, exp(avg(ln(r))) AS ratio, exp(stddev(ln(r)) / sqrt(count(*)) * 4) AS within FROM unnest(ARRAY[$ratios]::numeric[]) r)
+	p AS (SELECT array_agg(r ORDER BY r) AS ratios, exp(avg(ln(r))) AS ratio, exp(stddev(ln(r)) / sqrt(count(*)::numeric) * 4) AS within FROM unnest(ARRAY[$ratios]::numeric[]) r)
 SELECT line, ok FROM (
 	SELECT 1 AS i, format('%s INSERTs with savepoints, worker: %s%% fewer transactions [%s, %s], the floor', :n, decrease_percent, decrease_low, decrease_high) AS line, NULL::boolean AS ok FROM w WHERE arm = 'savepoint'
 	UNION ALL
