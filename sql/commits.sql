@@ -55,6 +55,18 @@ CALL rtbench.run_compare(ARRAY[
 	rtbench.arm('c', steps => ARRAY['CREATE TABLE made (i int)', 'INSERT INTO made SELECT generate_series(1, 11)'], ending => 'commit')],
 	setup => 'CREATE TABLE t (id int)', rounds => 2);
 SELECT arm, checked, verdict, substring(notes FROM 'rows only in c: [^;]*') AS alone FROM rtbench.result();
+-- a table that a committing arm puts in another one's place, or drops for good, is compared by its name
+CALL rtbench.run_compare(ARRAY[
+	rtbench.arm('inserts', steps => ARRAY['INSERT INTO t VALUES (1)'], ending => 'commit'),
+	rtbench.arm('replaces', steps => ARRAY['DROP TABLE t', 'CREATE TABLE t (id int)', 'INSERT INTO t VALUES (1)'], ending => 'autocommit'),
+	rtbench.arm('replaces_otherwise', steps => ARRAY['CREATE TABLE other (id int); INSERT INTO other VALUES (7), (8); DROP TABLE t; ALTER TABLE other RENAME TO t'], ending => 'autocommit'),
+	rtbench.arm('drops', steps => ARRAY['DROP TABLE t'], ending => 'commit')],
+	setup => 'CREATE TABLE t (id int)', rounds => 2);
+SELECT arm, checked, verdict, substring(notes FROM 'differs from the baseline [^:]*:[^:]*') AS differs FROM rtbench.result();
+-- what stands before an arm is committed, too: the fixture is built anew even if the arm itself only reads
+CALL rtbench.run_compare(ARRAY[rtbench.arm('reads', steps => ARRAY['SELECT count(*) FROM t'], before => 'INSERT INTO t VALUES (1)', ending => 'commit')],
+	setup => 'CREATE TABLE t (id int)', rounds => 3);
+SELECT arm, xids, verdict FROM rtbench.result();
 -- HOT updates, and updates that are none
 CALL rtbench.run_compare(ARRAY[
 	rtbench.arm('hot', steps => ARRAY[rtbench.foreach('SELECT generate_series(1, 20)', ARRAY['UPDATE t SET v = v + 1 WHERE id = $1'], commit_every => 5)], ending => 'commit'),
@@ -84,6 +96,34 @@ CALL rtbench.run_compare(ARRAY[rtbench.arm('a', steps => ARRAY['CREATE TABLE pub
 CALL rtbench.run_compare(ARRAY[rtbench.arm('a', steps => ARRAY['SELECT nextval(''users_sequence'')'], ending => 'commit')], setup => 'CREATE TABLE t (id int)');
 SELECT count(*) FROM users_own;
 SELECT to_regclass('public.made_by_arm');
+-- nor anything else that is outside of the scratch schema: by "before", dropped, in no schema, or by privileges
+CREATE FUNCTION users_function() RETURNS int LANGUAGE sql AS 'SELECT 1';
+\set VERBOSITY default
+\set SHOW_CONTEXT never
+CALL rtbench.run_compare(ARRAY[rtbench.arm('a', steps => ARRAY['SELECT 1'], before => 'INSERT INTO public.users_own VALUES (1)', ending => 'commit')], setup => 'CREATE TABLE t (id int)');
+CALL rtbench.run_compare(ARRAY[rtbench.arm('a', steps => ARRAY['SELECT 1'], before => 'DROP TABLE public.users_own', ending => 'commit')], setup => 'CREATE TABLE t (id int)');
+\set VERBOSITY terse
+\t on
+SELECT format('CALL rtbench.run_compare(ARRAY[rtbench.arm(%L, steps => ARRAY[%L], ending => ''autocommit'')], setup => ''CREATE TABLE t (id int)'')', 'a', statement)
+FROM (VALUES ('DROP TABLE public.users_own'), ('DROP SEQUENCE public.users_sequence'), ('DROP FUNCTION public.users_function'), ('ALTER FUNCTION public.users_function COST 7'),
+	('CREATE FUNCTION public.made_by_arm() RETURNS int LANGUAGE sql AS ''SELECT 1'''), ('CREATE DOMAIN public.made_by_arm AS int'), ('CREATE SCHEMA made_by_arm'), ('SELECT lo_create(0)'),
+	('GRANT SELECT ON public.users_own TO PUBLIC'), ('GRANT SELECT ON ALL TABLES IN SCHEMA public TO PUBLIC'), ('REVOKE EXECUTE ON FUNCTION public.users_function FROM PUBLIC'),
+	('GRANT USAGE ON SCHEMA public TO PUBLIC'), ('COMMENT ON FUNCTION public.users_function IS ''made_by_arm'''), ('ALTER ROLE CURRENT_USER SET work_mem = ''5MB'''), ('ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC'),
+	('DO $$ BEGIN EXECUTE ''DROP TABLE public.users_own''; COMMIT; EXECUTE ''CREATE TABLE public.users_own (id int)''; END $$')) s (statement) \gexec
+\t off
+SELECT count(*) AS users_rows, to_regclass('public.users_sequence') IS NOT NULL AS sequence, to_regproc('public.users_function') IS NOT NULL AS function,
+	(SELECT relacl IS NULL FROM pg_class WHERE oid = 'users_own'::regclass) AS privileges, (SELECT count(*) FROM pg_namespace WHERE nspname = 'made_by_arm') AS schemas,
+	(SELECT count(*) FROM pg_proc WHERE proname = 'made_by_arm') + (SELECT count(*) FROM pg_type WHERE typname = 'made_by_arm') AS made
+FROM users_own;
+-- inside of it, in the session's temporary schema, and undone by a savepoint, it may
+CALL rtbench.run_compare(ARRAY[rtbench.arm('a', steps => ARRAY['CREATE FUNCTION made() RETURNS int LANGUAGE sql AS ''SELECT 1''', 'GRANT SELECT ON t TO PUBLIC', 'ALTER FUNCTION made() COST 7', 'COMMENT ON FUNCTION made() IS ''x''', 'COMMENT ON COLUMN t.id IS ''x''', 'DROP FUNCTION made, set_up',
+		'CREATE TABLE other (id serial PRIMARY KEY, v text)', 'CREATE INDEX ON other (v)', 'CLUSTER other USING other_pkey', 'CREATE STATISTICS st ON id, v FROM other', 'CREATE RULE r AS ON DELETE TO other DO NOTHING',
+		'CREATE POLICY p ON other', 'CREATE VIEW v AS SELECT * FROM other', 'TRUNCATE other', 'DROP TABLE other CASCADE', 'CREATE DOMAIN d AS int', 'DROP DOMAIN d',
+		'CREATE TEMP TABLE tmp (id serial PRIMARY KEY, v text)', 'DROP TABLE tmp', 'CREATE TABLE public.at_once (i int); DROP TABLE public.at_once'], ending => 'autocommit'),
+	rtbench.arm('b', steps => ARRAY['SAVEPOINT s', 'DROP TABLE public.users_own', 'CREATE SCHEMA made_by_arm', 'GRANT SELECT ON t TO PUBLIC', 'ROLLBACK TO s', 'INSERT INTO t VALUES (1)'], ending => 'commit')],
+	setup => 'CREATE TABLE t (id int); CREATE FUNCTION set_up() RETURNS int LANGUAGE sql AS ''SELECT 1''', rounds => 2);
+SELECT arm, transactions, verdict <> 'failed' AS works FROM rtbench.result();
+DROP FUNCTION users_function;
 CALL rtbench.run_compare(ARRAY[rtbench.arm('a', steps => ARRAY['INSERT INTO t VALUES (1)'], ending => 'commit')], setup => 'CREATE TABLE t (id int)', transport => 'caller');
 SELECT rtbench.compare(ARRAY[rtbench.arm('a', 'SAVEPOINT s')], transport => 'caller');
 CALL rtbench.run_compare(ARRAY[rtbench.arm('a', steps => ARRAY['UPDATE t SET v = 0'], ending => 'commit')], setup => 'CREATE TABLE t AS SELECT random() AS v', rounds => 2);
@@ -98,6 +138,15 @@ SELECT rtbench.arm('a', steps => ARRAY['SAVEPOINT s'], ending => 'autocommit');
 SELECT rtbench.arm('a', steps => ARRAY['INSERT INTO t VALUES (1)', 'COMMIT'], ending => 'commit');
 SELECT rtbench.arm('a', steps => ARRAY['PREPARE TRANSACTION ''x'''], ending => 'commit');
 SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'rtbench\_scratch%';
+-- what would end transactions by itself fails where it is generated, too
+CALL rtbench.run_compare(ARRAY[
+	rtbench.arm('vacuum', steps => ARRAY[rtbench.generated($$SELECT 'VACUUM t'$$)], ending => 'autocommit'),
+	rtbench.arm('concurrently', steps => ARRAY[rtbench.generated($$SELECT 'CREATE INDEX CONCURRENTLY ON t (id)'$$)], ending => 'autocommit'),
+	rtbench.arm('of_partitions', steps => ARRAY[rtbench.generated($$SELECT 'REINDEX TABLE parted'$$)], ending => 'autocommit'),
+	rtbench.arm('copy', steps => ARRAY[rtbench.generated($$SELECT 'COPY t FROM STDIN'$$)], ending => 'commit'),
+	rtbench.arm('cursor', steps => ARRAY[rtbench.generated($$VALUES ('DECLARE c CURSOR FOR SELECT 1'), ('LOCK TABLE t'), ('FETCH c')$$)], ending => 'commit')],
+	setup => 'CREATE TABLE t (id int); CREATE TABLE parted (id int) PARTITION BY RANGE (id); CREATE INDEX ON parted (id)', rounds => 2);
+SELECT arm, verdict, substring(notes FROM '^[^;]*in step.*') AS failure FROM rtbench.result();
 -- what a client does with an error: the savepoint alone is rolled back
 SELECT count(*) FROM rtbench.compare(ARRAY[
 	rtbench.arm('kept', 'INSERT INTO t VALUES (1)', 'INSERT INTO t VALUES (3)'),

@@ -156,6 +156,8 @@ CALL rtbench.run_load(ARRAY[rtbench.load_group('g', rtbench.arm('a', steps => AR
 CALL rtbench.run_load(ARRAY[rtbench.load_group('g', rtbench.arm('a', 'CREATE TABLE public.made_by_load (i int)'))], setup => 'CREATE TABLE t (i int)');
 CALL rtbench.run_load(ARRAY[rtbench.load_group('g', rtbench.arm('a', 'SELECT nextval(''users_sequence'')'))], setup => 'CREATE TABLE t (i int)');
 CALL rtbench.run_load(ARRAY[rtbench.load_group('g', rtbench.arm('a', steps => ARRAY['SELECT 1'], before => 'INSERT INTO users_own VALUES (1)'))], setup => 'CREATE TABLE t (i int)');
+CALL rtbench.run_load(ARRAY[rtbench.load_group('g', rtbench.arm('a', 'DROP TABLE public.users_own'))], setup => 'CREATE TABLE t (i int)');
+CALL rtbench.run_load(ARRAY[rtbench.load_group('g', rtbench.arm('a', steps => ARRAY['SELECT 1'], before => 'DROP TABLE public.users_own'))], setup => 'CREATE TABLE t (i int)');
 CALL rtbench.run_load(ARRAY[rtbench.load_group('g', rtbench.arm('a', 'CALL rtbench.run_load(''for_load'')'))], setup => 'CREATE TABLE t (i int)');
 SELECT count(*) AS users_rows, to_regclass('public.made_by_load') AS made FROM users_own;
 TABLE left_over;

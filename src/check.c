@@ -250,10 +250,11 @@ tables_of_pass(RtbSession *s, bool committed)
 
 	if (!s->at->catalogs_change)
 		return s->at->written;
+	if (committed)
+		return rtb_written_describe(rtb_rebuild_left(s), s->at->fixture.schema, s->options.ignore_columns);
 	foreach(lc, s->at->written)
 		oids = lappend_oid(oids, ((RtbRelation *) lfirst(lc))->relid);
-	oids = list_concat_unique_oid(oids, committed ? rtb_rebuild_made(s)
-								  : made_in_pass(s));
+	oids = list_concat_unique_oid(oids, made_in_pass(s));
 	return rtb_written_describe(oids, s->at->fixture.schema, s->options.ignore_columns);
 }
 

@@ -26,6 +26,7 @@
 #include "utils/memutils.h"
 
 #include "counting.h"
+#include "outside.h"
 #include "probe.h"
 #include "written.h"
 
@@ -67,11 +68,21 @@ remember(Oid relid, int mode)
 	watching->modes = lappend_int(watching->modes, mode);
 }
 
+static void
+refuse(const char *what)
+{
+	refused = true;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("an arm that commits may write only what its scenario's setup made"),
+			 errdetail("It was about to commit changes of %s.", what),
+			 errhint("Let the setup create a table of that name, or leave out the arm's ending => 'commit', so that its passes are rolled back.")));
+}
+
 /* what the transaction that is about to commit has written */
 static void
-look_at_locks(void)
+look_at_locks(Oid scratch)
 {
-	Oid			scratch = watching->scratch ? get_namespace_oid(watching->scratch, true) : InvalidOid;
 	List	   *locked = rtb_written_locked();
 	List	   *modes = rtb_written_modes(locked);
 	MemoryContext old;
@@ -82,19 +93,25 @@ look_at_locks(void)
 	{
 		if (is_scratch(lfirst_oid(lo), scratch))
 			continue;
-		refused = true;
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("an arm that commits may write only what its scenario's setup made"),
-				 errdetail("It was about to commit changes of %s.%s.",
-						   get_namespace_name(get_rel_namespace(lfirst_oid(lo))),
-						   get_rel_name(lfirst_oid(lo))),
-				 errhint("Let the setup create a table of that name, or leave out the arm's ending => 'commit', so that its passes are rolled back.")));
+		refuse(psprintf("%s.%s", get_namespace_name(get_rel_namespace(lfirst_oid(lo))),
+						get_rel_name(lfirst_oid(lo))));
 	}
 	old = MemoryContextSwitchTo(watching->cxt);
 	forboth(lo, locked, lm, modes)
 		remember(lfirst_oid(lo), lfirst_int(lm));
 	MemoryContextSwitchTo(old);
+}
+
+static void
+look(void)
+{
+	Oid			scratch = watching->scratch ? get_namespace_oid(watching->scratch, true) : InvalidOid;
+	char	   *outside;
+
+	look_at_locks(scratch);
+	outside = rtb_outside_changed(scratch);
+	if (outside != NULL)
+		refuse(outside);
 }
 
 static void
@@ -106,7 +123,7 @@ rtb_xact(XactEvent event, void *arg)
 			empty = rtb_counting_started() == started_before;
 			seen.overflowed |= rtb_commits_overflowed();
 			if (watching != NULL)
-				look_at_locks();
+				look();
 			pre_commit_ns = rtb_clock_ns();
 			break;
 		case XACT_EVENT_COMMIT:
@@ -116,6 +133,8 @@ rtb_xact(XactEvent event, void *arg)
 		case XACT_EVENT_ABORT:
 			seen.xids += TransactionIdIsValid(GetTopTransactionIdIfAny());
 			started_before = rtb_counting_started();
+			if (watching != NULL)
+				rtb_outside_forget();
 			break;
 		default:
 			break;
@@ -132,6 +151,8 @@ rtb_commits_begin(RtbCommitWatch *watch)
 	memset(&seen, 0, sizeof(seen));
 	watching = watch;
 	refused = false;
+	if (watch != NULL)
+		rtb_outside_begin();
 	started_before = rtb_counting_started();
 	if (!active)
 		RegisterXactCallback(rtb_xact, NULL);
@@ -148,6 +169,8 @@ rtb_commits_abandon(void)
 	if (active)
 		UnregisterXactCallback(rtb_xact, NULL);
 	active = false;
+	if (watching != NULL)
+		rtb_outside_end();
 	watching = NULL;
 }
 

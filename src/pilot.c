@@ -115,10 +115,13 @@ take_known(RtbPilot *p)
 	}
 }
 
+static bool is_written(const RtbSession *s, const char *label);
+
 static void
 describe_written(RtbPilot *p)
 {
 	RtbSession *s = p->s;
+	List	   *known = s->at->written;
 	ListCell   *lc;
 
 	MemoryContextSwitchTo(s->at->cxt);
@@ -129,6 +132,14 @@ describe_written(RtbPilot *p)
 
 		rel->scratch |= list_member_oid(s->at->fixture.relations, rel->relid);
 		rel->mode = mode_on(p, rel->relid);
+	}
+	/* one that this arm has dropped for good is there again for the next one */
+	foreach(lc, s->at->commits ? known : NIL)
+	{
+		RtbRelation *rel = lfirst(lc);
+
+		if (rel->scratch && !is_written(s, rel->label))
+			s->at->written = lappend(s->at->written, rel);
 	}
 	rtb_cleaning_sizes(s);
 }
@@ -173,6 +184,7 @@ discover(RtbPilot *p)
 		if (p->wrote)
 			rtb_cleaning_choose(s, false);
 	}
+	rtb_rebuild_if_dirty(s);
 }
 
 /* ---- what is checked ---- */

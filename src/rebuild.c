@@ -233,3 +233,45 @@ rtb_rebuild_made(RtbSession *s)
 	}
 	return made;
 }
+
+static bool
+is_written(const RtbSession *s, const char *label)
+{
+	ListCell   *lc;
+
+	foreach(lc, s->at->written)
+	{
+		if (strcmp(((RtbRelation *) lfirst(lc))->label, label) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * rtb_rebuild_left
+ *		Tables that a pass that committed has made or written: list of Oid in the
+ *		current context.  Of the scratch schema by their names, as it may have put
+ *		another table in the place of one.  In a transaction, SPI connected.
+ */
+List *
+rtb_rebuild_left(RtbSession *s)
+{
+	List	   *left = NIL;
+	ListCell   *lc;
+
+	foreach(lc, s->at->written)
+	{
+		const RtbRelation *rel = lfirst(lc);
+
+		if (!rel->scratch)
+			left = lappend_oid(left, rel->relid);
+	}
+	foreach(lc, scratch_tables(s))
+	{
+		const RtbRelation *rel = lfirst(lc);
+
+		if (find_state(s->at->state, rel->label) == NULL || is_written(s, rel->label))
+			left = lappend_oid(left, rel->relid);
+	}
+	return left;
+}

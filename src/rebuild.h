@@ -13,5 +13,6 @@ extern void rtb_rebuild_remember(RtbSession *s);
 extern void rtb_rebuild_if_dirty(RtbSession *s);
 extern void rtb_rebuild_refresh(RtbSession *s);
 extern List *rtb_rebuild_made(RtbSession *s);
+extern List *rtb_rebuild_left(RtbSession *s);
 
 #endif							/* RTB_REBUILD_H */

@@ -225,6 +225,22 @@ rtb_script_has_savepoint(const char *text)
 }
 
 /*
+ * Error, with the way out, if a parsed statement cannot run in a transaction
+ * which rtbench begins and ends.
+ */
+void
+rtb_script_refuse_parsed(const Node *stmt)
+{
+	Refusal		found = refusal(stmt);
+
+	if (found.what != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s cannot be part of a scenario or arm", found.what),
+				 errhint("%s", found.hint)));
+}
+
+/*
  * Error, with the way out, if the text holds a statement that cannot run in a
  * transaction which rtbench begins and ends; savepoints: SAVEPOINT and what
  * belongs to it may stand there.  Throws syntax errors too.
@@ -237,13 +253,9 @@ rtb_script_refuse(const char *statement, bool savepoints)
 	foreach(lc, rtb_script_parse(statement))
 	{
 		const Node *stmt = lfirst_node(RawStmt, lc)->stmt;
-		Refusal		found = refusal(stmt);
 
-		if (found.what != NULL && !(savepoints && is_savepoint(stmt)))
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("%s cannot be part of a scenario or arm", found.what),
-					 errhint("%s", found.hint)));
+		if (!(savepoints && is_savepoint(stmt)))
+			rtb_script_refuse_parsed(stmt);
 	}
 }
 

@@ -55,9 +55,11 @@ typedef struct Repetition
 {
 	bool		committing;		/* the arm's own transactions are committed */
 	bool		given_xid;		/* by what stands before the arm */
+	bool		wrote_before;	/* what stands before an arm that commits is committed, too */
 	RtbArmRun	run;
 	RtbObserver seen;
 	RtbCommitWatch watch;
+	RtbCommitWatch guard;		/* of what stands before the arm */
 	RtbSequencePosition *positions;
 } Repetition;
 
@@ -295,7 +297,7 @@ after_arm(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, Repetition *r,
 		rtb_sequences_moves(list_length(s->at->written), r->positions,
 							rtb_sequences_read(s->at->written), rq->moves);
 	s->transport->rollback();
-	if (s->at->commits && seen->counts.xids == 0)
+	if (s->at->commits && seen->counts.xids == 0 && !r->wrote_before)
 		s->at->dirty = false;
 }
 
@@ -313,6 +315,8 @@ begin_repetition(RtbSession *s, const RtbPassRequest *rq, Repetition *r)
 	r->seen.written = s->at->written;
 	r->watch.scratch = s->at->fixture.schema;
 	r->watch.cxt = s->at->cxt;
+	r->guard.scratch = s->at->fixture.schema;
+	r->guard.cxt = s->pass_cxt;
 	rtb_survivors_note(s, rq);
 	pass_timed_out = false;
 	if (s->options.wire != NULL && s->options.wire->simulated)
@@ -349,12 +353,17 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 	{
 		stage = STAGE_BEFORE;
 		begin_limit(s);
+		if (r->committing)
+			rtb_commits_begin(&r->guard);
 		r->given_xid = rtb_pass_set_up(s, arm, r->committing);
 		stage = STAGE_CHECK;
 		before_arm(s, rq, r);
 		if (r->committing)
 		{
+			r->wrote_before = s->transport->far ? arm->before != NIL
+				: TransactionIdIsValid(GetTopTransactionIdIfAny());
 			s->transport->commit();
+			rtb_commits_abandon();
 			s->transport->begin(arm);
 		}
 		stage = STAGE_ARM;

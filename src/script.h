@@ -60,6 +60,7 @@ extern int	rtb_script_hint_known(List *known);
 /* refuse.c: error if a statement cannot run in a pass (VACUUM, COMMIT, COPY FROM STDIN ...) */
 extern void rtb_script_remark(const char *text);
 extern void rtb_script_refuse(const char *statement, bool savepoints);
+extern void rtb_script_refuse_parsed(const Node *stmt);
 /* does the text hold a SAVEPOINT, RELEASE or ROLLBACK TO? */
 extern bool rtb_script_has_savepoint(const char *text);
 /* error unless the text is one query that returns rows; what: its role, for the message */

@@ -34,6 +34,7 @@
 #include "utils/snapmgr.h"
 
 #include "probe.h"
+#include "script.h"
 #include "spi_arm.h"
 
 static MemoryContext portal_cxt = NULL;
@@ -183,6 +184,8 @@ run_raw(RawStmt *raw, const char *text, bool alone, DestReceiver *dest, int64 *p
 	int64		started = prepare_ns ? rtb_clock_ns() : 0;
 	bool		snapshot = analyze_requires_snapshot(raw);
 	bool		calls = IsA(raw->stmt, CallStmt) || IsA(raw->stmt, DoStmt);
+	/* nothing else may end the transaction that SPI is in, as REINDEX of a partitioned table does */
+	bool		toplevel = alone && (calls || IsA(raw->stmt, TransactionStmt));
 	List	   *queries;
 	List	   *plans;
 	Portal		portal;
@@ -199,7 +202,7 @@ run_raw(RawStmt *raw, const char *text, bool alone, DestReceiver *dest, int64 *p
 		drop_snapshots();
 	portal = CreateNewPortal();
 	PortalDefineQuery(portal, NULL, text, CreateCommandTag(raw->stmt), plans, NULL);
-	run_portal(portal, NULL, alone, dest);
+	run_portal(portal, NULL, toplevel, dest);
 }
 
 static List *
@@ -233,8 +236,7 @@ rtb_spi_send_text(const char *text, DestReceiver *dest, int64 *prepare_ns)
 	{
 		RawStmt    *raw = lfirst_node(RawStmt, lc);
 
-		if (IsA(raw->stmt, TransactionStmt))
-			rtb_spi_refuse(SPI_ERROR_TRANSACTION, text);
+		rtb_script_refuse_parsed(raw->stmt);
 		/* several statements in a message are one transaction */
 		run_raw(raw, text, list_length(message) == 1, dest, prepare_ns);
 		CommandCounterIncrement();
