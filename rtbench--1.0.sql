@@ -920,6 +920,15 @@ COMMENT ON FUNCTION rtbench.compare(text[], text, text, bigint[], jsonb, text, t
 'refuses plain texts with a hint: arms are documents made by rtbench.arm()';
 
 --
+-- What runs have left on another server (cleanup.c)
+--
+CREATE FUNCTION rtbench.cleanup(server text)
+RETURNS int
+AS 'MODULE_PATHNAME', 'rtb_cleanup' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION rtbench.cleanup(text) IS
+'drop scratch schemas that runs of the role at that server have left there because they, or their connection, were killed; returns how many';
+
+--
 -- Counting for a run elsewhere (far_counts.c)
 --
 CREATE PROCEDURE rtbench.count_begin(scratch text DEFAULT NULL)
@@ -1000,7 +1009,7 @@ CREATE FUNCTION rtbench.ask(
 	transaction boolean DEFAULT true,
 	OUT rows bigint, OUT affected bigint, OUT statements bigint, OUT round_trips bigint,
 	OUT bytes_sent bigint, OUT bytes_received bigint, OUT notices bigint, OUT microseconds float8,
-	OUT delivered_ms float8, OUT server_version text, OUT tls text)
+	OUT cpu_microseconds float8, OUT delivered_ms float8, OUT server_version text, OUT tls text)
 AS 'MODULE_PATHNAME', 'rtb_ask' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.ask(text, text, text, text, int, int, int, text, float8, boolean) IS
 'sends a statement over a connection of its own, so many times, and tells what was sent, received and waited for; microseconds are those of one execution. :n in the statement is its number. In a transaction that is rolled back, or, with transaction => false, each committed.';
@@ -1381,7 +1390,9 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 36
 BEGIN ATOMIC
 	WITH r AS (SELECT * FROM rtbench.result(statement_rollback_table.run))
 	SELECT w.point, w.arm, b.tps, w.tps, w.tps_stddev, w.decrease_percent, w.decrease_low, w.decrease_high, w.verdict,
-		   round(100 * w.commit_ms / nullif(w.median_ms, 0), 1), trim_scale(round(w.xids::numeric / nullif(w.transactions, 0), 2)),
+		   (SELECT round(100 * sum(p.commit_ns) / sum(p.elapsed_ns), 1) FROM rtbench.passes p
+				WHERE p.run = w.run AND p.arm = w.arm AND p.point IS NOT DISTINCT FROM w.point AND p.kind IN ('timed', 'last')),
+		   trim_scale(round(w.xids::numeric / nullif(w.transactions, 0), 2)),
 		   w.subxact_overflowed, w.hot_percent
 	FROM r w LEFT JOIN r b ON b.arm = (SELECT runs.baseline FROM rtbench.runs WHERE runs.run = w.run) AND b.point IS NOT DISTINCT FROM w.point
 	WHERE w.arm <> (SELECT runs.baseline FROM rtbench.runs WHERE runs.run = w.run)

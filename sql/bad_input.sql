@@ -27,7 +27,7 @@ BEGIN
 	PERFORM rtbench.sweep('nothing');
 EXCEPTION WHEN undefined_object THEN
 	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
-	IF hint <> (SELECT 'Known scenarios: ' || string_agg(scenario, ', ' ORDER BY builtin, scenario) || '.' FROM rtbench.scenarios) THEN
+	IF hint IS DISTINCT FROM (SELECT 'Known scenarios: ' || string_agg(scenario, ', ' ORDER BY builtin, scenario) || '.' FROM rtbench.scenarios) THEN
 		RAISE WARNING '%', hint;
 	END IF;
 END $$;

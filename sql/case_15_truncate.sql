@@ -18,7 +18,7 @@ SELECT rtbench.add_arm('empty_tables', arm) FROM unnest(ARRAY[
 	rtbench.arm('truncate_each', rtbench.generated('SELECT ''TRUNCATE m'' || k FROM generate_series(1, :n) k')),
 	rtbench.arm('delete_each', rtbench.generated('SELECT ''DELETE FROM m'' || k FROM generate_series(1, :n) k')),
 	rtbench.arm('truncate_restart', rtbench.generated('SELECT ''TRUNCATE '' || string_agg(''m'' || k, '', '') || '' RESTART IDENTITY'' FROM generate_series(1, :n) k'))]) arm;
-SELECT count(*) AS rows FROM rtbench.sweep('empty_tables', rounds => 8);
+SELECT count(*) AS rows FROM rtbench.sweep('empty_tables', rounds => 8, control => false);
 
 SELECT arm, statements, rows, digest = first_value(digest) OVER () AS same_rows,
 	   CASE WHEN arm = 'truncate_restart' THEN verdict ELSE (verdict <> 'not comparable')::text END AS verdict,

@@ -32,7 +32,14 @@ SELECT * FROM figures;
 CALL rtbench.run_sweep('procedure_vs_statements', points => '{5}', parameters => '{"rows": 20, "cast": "implicit"}', rounds => 2);
 SELECT arm, statement FROM rtbench.step_result() WHERE arm IN ('proc', 'function') AND step = 2;
 SELECT catalog_reads IS NOT NULL AS catalog_reads FROM rtbench.result();
+-- the same over a connection, unchanged: the same rows as by a worker, and the round trips that a client makes
+CALL rtbench.run_sweep('procedure_vs_statements', points => '{5}', parameters => '{"rows": 20}', rounds => 2);
+CALL rtbench.run_sweep('procedure_vs_statements', points => '{5}', parameters => '{"rows": 20}', rounds => 2, transport => 'unix');
+SELECT c.arm, c.round_trips, c.statements, c.rows, c.transactions, c.digest = w.digest AS same_rows, c.verdict IN ('failed', 'not comparable') AS wrong
+FROM rtbench.result() c JOIN rtbench.result((SELECT max(run) - 1 FROM rtbench.runs)) w USING (arm);
+SELECT arm, first_us > 0 AS first, second_us > 0 AS second, third_us > 0 AS third, later_us > 0 AS later FROM rtbench.procedure_vs_statements_table();
 -- one call for each of the two tables
+CALL rtbench.run_sweep('procedure_vs_statements', points => '{5}', parameters => '{"rows": 20, "cast": "implicit"}', rounds => 2);
 SELECT point, arm, round_trips, mean_s > 0 AS mean, stddev_s IS NOT NULL AS stddev, median_s > 0 AS median, speedup > 0 AS speedup, us_per_statement > 0 AS us, first_us > 0 AS first, second_us > 0 AS second, third_us > 0 AS third, later_us > 0 AS later, prepare_us > 0 AS prepare, catalog_reads IS NOT NULL AS catalog_reads
 FROM rtbench.procedure_vs_statements_table();
 CALL rtbench.run_sweep('statement_rollback', points => '{10,65}', parameters => '{"transactions": 2, "work": "hot_update"}', rounds => 2);

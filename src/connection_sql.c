@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include <time.h>
+
 #include "access/htup_details.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -115,11 +117,12 @@ run_cursor(RtbConnection *c, const AskArguments *a)
 
 static Datum
 ask_result(FunctionCallInfo fcinfo, RtbConnection *c, const AskArguments *a, RtbAnswer answer,
-		   const RtbTraffic *traffic, double microseconds, const RtbDelivered *delivered)
+		   const RtbTraffic *traffic, double microseconds, double cpu_microseconds,
+		   const RtbDelivered *delivered)
 {
 	TupleDesc	desc;
-	Datum		values[11];
-	bool		nulls[11] = {0};
+	Datum		values[12];
+	bool		nulls[12] = {0};
 	const char *version = rtb_connection_parameter(c, "server_version");
 	const char *tls = rtb_connection_tls(c);
 	int			n = 0;
@@ -134,6 +137,7 @@ ask_result(FunctionCallInfo fcinfo, RtbConnection *c, const AskArguments *a, Rtb
 	values[n++] = Int64GetDatum(traffic->bytes_received);
 	values[n++] = Int64GetDatum(traffic->notices);
 	values[n++] = Float8GetDatum(microseconds / a->times);
+	values[n++] = Float8GetDatum(cpu_microseconds / a->times);
 	if (delivered->waits > 0)
 		values[n] = Float8GetDatum(delivered->delivered_ns / 1e6 / delivered->waits);
 	nulls[n++] = delivered->waits == 0;
@@ -144,6 +148,16 @@ ask_result(FunctionCallInfo fcinfo, RtbConnection *c, const AskArguments *a, Rtb
 		values[n] = CStringGetTextDatum(tls);
 	nulls[n++] = tls == NULL;
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
+}
+
+/* microseconds of processor time that this process has used */
+static double
+own_cpu(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec * 1e6 + t.tv_nsec / 1e3;
 }
 
 /*
@@ -159,6 +173,7 @@ run_ask(FunctionCallInfo fcinfo, RtbConnection *c, const AskArguments *a)
 	RtbDistance *distance;
 	instr_time	start;
 	instr_time	took;
+	double		cpu;
 	Datum		result;
 
 	if (a->transaction)
@@ -170,13 +185,15 @@ run_ask(FunctionCallInfo fcinfo, RtbConnection *c, const AskArguments *a)
 	rtb_connection_distance(c, distance);
 
 	rtb_connection_begin_pass(c);
+	cpu = own_cpu();
 	INSTR_TIME_SET_CURRENT(start);
 	answer = ask != NULL ? rtb_ask_run(ask, 1, a->times) : run_cursor(c, a);
 	INSTR_TIME_SET_CURRENT(took);
+	cpu = own_cpu() - cpu;
 	traffic = rtb_connection_end_pass(c);
 
 	INSTR_TIME_SUBTRACT(took, start);
-	result = ask_result(fcinfo, c, a, answer, traffic, INSTR_TIME_GET_DOUBLE(took) * 1e6,
+	result = ask_result(fcinfo, c, a, answer, traffic, INSTR_TIME_GET_DOUBLE(took) * 1e6, cpu,
 						rtb_distance_delivered(distance));
 	rtb_connection_distance(c, NULL);
 	rtb_distance_free(distance);

@@ -5,7 +5,7 @@
  * Asleep on a timer until shortly before its end, then spinning: the kernel
  * wakes a process tens of microseconds late, and much later if something else
  * runs on its core.  What a wait took too long the next ones make up for, each
- * by a tenth at most: it is their sum that counts.  Waits are interruptible all
+ * by a quarter at most: it is their sum that counts.  Waits are interruptible all
  * the time, and what they really took is recorded.
  *
  * Memory: in the context that is current at rtb_distance_create; the timer and
@@ -154,7 +154,7 @@ rtb_distance_wait(RtbDistance *d)
 	if (d->wait_ns <= 0)
 		return;
 	start = now_ns();
-	wait_ns = d->wait_ns - Min(d->debt_ns, d->wait_ns / 10);
+	wait_ns = d->wait_ns - Min(d->debt_ns, d->wait_ns / 4);
 	if (d->timer >= 0)
 		sleep_until(d, start + wait_ns - SPIN_NS);
 	do

@@ -291,7 +291,9 @@ after_arm(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, Repetition *r,
 
 		rtb_check_take(s, rq->check, rq->with_row_hashes, r->committing);
 		rtb_check_finish(rq->check);
-		s->at->check_ns = Max(s->at->check_ns, rtb_clock_ns() - started);
+		/* the cheapest one: any may have been disturbed */
+		started = rtb_clock_ns() - started;
+		s->at->check_ns = s->at->check_ns == 0 ? started : Min(s->at->check_ns, started);
 	}
 	if (rq->moves)
 		rtb_sequences_moves(list_length(s->at->written), r->positions,

@@ -134,11 +134,19 @@ refuse_without_create(void)
 					 database, role)));
 }
 
-/* makes a scratch schema findable: whose is it? */
+/* makes a scratch schema findable: whose is it?  On another server that is the session there */
 static char *
 comment_of_process(void)
 {
-	return psprintf(SCRATCH_COMMENT "%d started at " INT64_FORMAT, MyProcPid, my_start_microseconds());
+	RtbOwnRows *rows;
+
+	if (!rtb_own_is_far() || !rtb_wire_options.is_server)
+		return psprintf(SCRATCH_COMMENT "%d started at " INT64_FORMAT, MyProcPid, my_start_microseconds());
+	rows = rtb_own_rows("SELECT a.pid, (extract(epoch FROM a.backend_start) * 1000000)::bigint"
+						" FROM pg_catalog.pg_stat_activity a WHERE a.pid = pg_catalog.pg_backend_pid()", 0, NULL);
+	if (rows->n == 0)
+		return psprintf(SCRATCH_COMMENT "0 started at 0");
+	return psprintf(SCRATCH_COMMENT "%s started at %s", rtb_own_row_text(rows, 0, 1), rtb_own_row_text(rows, 0, 2));
 }
 
 /*
@@ -207,6 +215,19 @@ rtb_scratch_drop(const char *schema)
 	forget_schema(schema);
 }
 
+/* scratch schemas of this role whose maker is gone */
+static const char left_over_sql[] =
+"SELECT n.nspname::text"
+"  FROM pg_catalog.pg_namespace n,"
+"       pg_catalog.regexp_matches(pg_catalog.obj_description(n.oid, 'pg_namespace'),"
+"         '^" SCRATCH_COMMENT "(\\d+) started at (\\d+)$') AS m"
+" WHERE n.nspname LIKE 'rtbench\\_scratch\\_%'"
+"   AND n.nspowner = quote_ident(current_user)::regrole"
+"   AND NOT EXISTS (SELECT FROM pg_catalog.pg_stat_activity a"
+"         WHERE a.pid::text = m[1]"
+"           AND (a.backend_start IS NULL OR m[2] ="
+"                (extract(epoch FROM a.backend_start) * 1000000)::bigint::text))";
+
 /*
  * rtb_scratch_sweep
  *		Drop what runs of this role left whose process was killed.
@@ -226,17 +247,7 @@ rtb_scratch_sweep(const RtbTransport *transport)
 
 	transport->begin(NULL);
 	nest = rtb_own_begin();
-	rows = rtb_own_rows("SELECT n.nspname::text"
-						"  FROM pg_catalog.pg_namespace n,"
-						"       pg_catalog.regexp_matches(pg_catalog.obj_description(n.oid, 'pg_namespace'),"
-						"         '^" SCRATCH_COMMENT "(\\d+) started at (\\d+)$') AS m"
-						" WHERE n.nspname LIKE 'rtbench\\_scratch\\_%'"
-						"   AND n.nspowner = quote_ident(current_user)::regrole"
-						"   AND NOT EXISTS (SELECT FROM pg_catalog.pg_stat_activity a"
-						"         WHERE a.pid::text = m[1]"
-						"           AND (a.backend_start IS NULL OR m[2] ="
-						"                (extract(epoch FROM a.backend_start) * 1000000)::bigint::text))",
-						0, NULL);
+	rows = rtb_own_rows(left_over_sql, 0, NULL);
 	for (int i = 0; i < rows->n; i++)
 	{
 		MemoryContext old = MemoryContextSwitchTo(cxt);
@@ -251,4 +262,20 @@ rtb_scratch_sweep(const RtbTransport *transport)
 	foreach(lc, left)
 		drop_committed(transport, lfirst(lc));
 	MemoryContextSwitchTo(cxt);
+}
+
+/*
+ * rtb_scratch_cleanup
+ *		The same where the current route of own statements leads, outside any
+ *		transaction there; how many were dropped.
+ */
+int
+rtb_scratch_cleanup(void)
+{
+	RtbOwnRows *rows = rtb_own_rows(left_over_sql, 0, NULL);
+
+	for (int i = 0; i < rows->n; i++)
+		(void) rtb_own_rows(psprintf("DROP SCHEMA IF EXISTS %s CASCADE",
+									 quote_identifier(rtb_own_row_text(rows, i, 1))), 0, NULL);
+	return rows->n;
 }

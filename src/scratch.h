@@ -13,6 +13,7 @@ extern char *rtb_scratch_create(const RtbTransport *transport, MemoryContext cxt
 extern void rtb_scratch_empty(const char *schema);
 extern void rtb_scratch_recreate(const char *schema);
 extern void rtb_scratch_drop(const char *schema);
+extern int	rtb_scratch_cleanup(void);
 extern void rtb_scratch_sweep(const RtbTransport *transport);
 
 #endif							/* RTB_SCRATCH_H */

@@ -139,7 +139,9 @@ rtb_session_point(RtbSession *s, const char *document)
 {
 	MemoryContext old = CurrentMemoryContext;
 
-	if (s->points == NIL && s->options.own_transactions)
+	/* whose they are on another server is not as sure: rtbench.cleanup() does it there */
+	if (s->points == NIL && s->options.own_transactions &&
+		!(s->transport->far && s->options.wire->is_server))
 		rtb_scratch_sweep(s->transport);
 	s->at = new_point(s, document);
 	/* in the caller's transaction a point's fixture is rolled back with this */

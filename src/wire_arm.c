@@ -313,14 +313,19 @@ run_row(WireArm *arm, WireStep *step)
 	for (int c = 0; c < step->ncolumns; c++)
 	{
 		RtbRows		receiver;
+		int64		started;
 
 		if (step->values[c] == NULL)
 			continue;
 		flush_batch(arm);
 		arm->run->statement_no++;
+		started = arm->run->timers ? rtb_clock_ns() : 0;
 		count_answer(arm, rtb_connection_query(rtb_wire, step->values[c], receiver_of(arm, &receiver)));
 		if (arm->arm->ending == RTB_ENDING_AUTOCOMMIT)
 			arm->run->transactions++;
+		if (arm->run->timers)
+			rtb_step_timer_add(&arm->run->timers[step->step->id - 1], rtb_clock_ns() - started,
+							   RTB_PLAN_UNKNOWN);
 	}
 }
 

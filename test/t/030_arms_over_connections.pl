@@ -158,6 +158,28 @@ is(run_sql("SELECT arm, verdict FROM rtbench.compare(ARRAY[rtbench.arm('bad', 'S
 	SELECT substring(notes FROM '^22012: division by zero') FROM rtbench.result() WHERE arm = 'bad'") =~ s/^WARNING.*\n//mgr,
 	"bad|failed\ngood|baseline\n22012: division by zero", 'an arm that fails keeps its SQLSTATE and message');
 
+# another server: what a killed worker leaves there is dropped when asked for, and not before; what a running one has is left alone
+{
+	my $far = $slow =~ s/transport => 'unix'/server => 'near'/r;
+	my $running = background($node, 'running', "SELECT count(*) FROM $far;");
+	my $killed = background($node, 'killed', "SELECT count(*) FROM $far;");
+	ok(defined seen($node, "SELECT count(*) = 2 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND application_name = 'rtbench'"), 'two runs on a server');
+	is($node->safe_psql('postgres', "SELECT rtbench.cleanup('near')"), '0', 'nothing to clean up while both run');
+	# the far backends go with their workers' sockets, the schemas stay
+	my $worker = pid_of($node, 'killed', 1);
+	$node->safe_psql('postgres', "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'running'");
+	finish($running, 20);
+	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'rtbench\\_scratch%'"), '1', 'a cancelled one leaves nothing there');
+	kill 'KILL', $worker;
+	finish($killed, 30);
+	$node->poll_query_until('postgres', 'SELECT true') or die 'no restart';
+	ok(defined seen($node, "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'rtbench')", 20), 'a killed one is gone');
+	is($node->safe_psql('postgres', "SELECT rtbench.cleanup('near')"), '1', 'what it left is dropped');
+	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'rtbench\\_scratch%'"), '0', 'and gone');
+	my ($rc, undef, $err) = $node->psql('postgres', "SELECT rtbench.cleanup('nowhere')");
+	like($err, qr/server "nowhere" does not exist/, 'an unknown server');
+}
+
 #
 # who may
 #

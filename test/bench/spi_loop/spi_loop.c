@@ -26,6 +26,7 @@ PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(spi_loop);
 PG_FUNCTION_INFO_V1(run);
+PG_FUNCTION_INFO_V1(commit_loop);
 PG_FUNCTION_INFO_V1(loop_cpu_ns);
 PG_FUNCTION_INFO_V1(hooks_installed);
 
@@ -207,6 +208,67 @@ run(PG_FUNCTION_ARGS)
 	{
 		if (!counted)
 			exchange_hooks(hooks);
+	}
+	PG_END_TRY();
+	SPI_finish();
+	PG_RETURN_VOID();
+}
+
+/* the rows of a driver that has been read whole, each run and committed */
+static void
+commit_each(SPITupleTable *rows, uint64 n, const char *statement)
+{
+	int			natts = rows->tupdesc->natts;
+	Oid		   *types = palloc(sizeof(Oid) * natts);
+	Datum	   *values = palloc(sizeof(Datum) * natts);
+	char	   *nulls = palloc(natts);
+	SPIPlanPtr	plan;
+
+	for (int i = 0; i < natts; i++)
+		types[i] = SPI_gettypeid(rows->tupdesc, i + 1);
+	plan = SPI_prepare(statement, natts, types);
+	if (plan == NULL || SPI_keepplan(plan) != 0)
+		refuse("prepare the statement");
+	for (uint64 row = 0; row < n; row++)
+	{
+		for (int i = 0; i < natts; i++)
+		{
+			bool		isnull;
+
+			values[i] = SPI_getbinval(rows->vals[row], rows->tupdesc, i + 1, &isnull);
+			nulls[i] = isnull ? 'n' : ' ';
+		}
+		if (SPI_execute_plan(plan, values, nulls, false, 0) < 0)
+			refuse("execute the statement");
+		SPI_commit();
+		CHECK_FOR_INTERRUPTS();
+	}
+	SPI_freeplan(plan);
+}
+
+/*
+ * commit_loop(driver text, statement text), a procedure
+ *		Runs the statement for each row of the driver, and commits after each;
+ *		nothing is counted.
+ */
+Datum
+commit_loop(PG_FUNCTION_ARGS)
+{
+	char	   *driver = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	char	   *statement = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	Hooks		hooks = {0};
+
+	SPI_connect_ext(SPI_OPT_NONATOMIC);
+	hooks = exchange_hooks(hooks);
+	PG_TRY();
+	{
+		if (SPI_execute(driver, true, 0) != SPI_OK_SELECT)
+			refuse("read the driver");
+		commit_each(SPI_tuptable, SPI_processed, statement);
+	}
+	PG_FINALLY();
+	{
+		exchange_hooks(hooks);
 	}
 	PG_END_TRY();
 	SPI_finish();

@@ -7,3 +7,5 @@ CREATE OR REPLACE FUNCTION loop_cpu_ns(driver text, statement text) RETURNS bigi
 	AS '$libdir/spi_loop' LANGUAGE c VOLATILE STRICT;
 CREATE OR REPLACE FUNCTION hooks_installed() RETURNS int
 	AS '$libdir/spi_loop' LANGUAGE c VOLATILE STRICT;
+CREATE OR REPLACE PROCEDURE commit_loop(driver text, statement text)
+	AS '$libdir/spi_loop' LANGUAGE c;
