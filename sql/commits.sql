@@ -115,6 +115,10 @@ SELECT count(*) AS users_rows, to_regclass('public.users_sequence') IS NOT NULL 
 	(SELECT relacl IS NULL FROM pg_class WHERE oid = 'users_own'::regclass) AS privileges, (SELECT count(*) FROM pg_namespace WHERE nspname = 'made_by_arm') AS schemas,
 	(SELECT count(*) FROM pg_proc WHERE proname = 'made_by_arm') + (SELECT count(*) FROM pg_type WHERE typname = 'made_by_arm') AS made
 FROM users_own;
+-- nor in a later session only
+CALL rtbench.run_compare(ARRAY[rtbench.arm('a', steps => ARRAY['DO $$ BEGIN INSERT INTO t VALUES (1); IF (SELECT session > 1 FROM rtbench.progress) THEN INSERT INTO public.users_own VALUES (1); END IF; END $$'], ending => 'commit')],
+	setup => 'CREATE TABLE t (id int)', sessions => 2, rounds => 1);
+SELECT count(*) AS users_rows FROM users_own;
 -- inside of it, in the session's temporary schema, and undone by a savepoint, it may
 CALL rtbench.run_compare(ARRAY[rtbench.arm('a', steps => ARRAY['CREATE FUNCTION made() RETURNS int LANGUAGE sql AS ''SELECT 1''', 'GRANT SELECT ON t TO PUBLIC', 'ALTER FUNCTION made() COST 7', 'COMMENT ON FUNCTION made() IS ''x''', 'COMMENT ON COLUMN t.id IS ''x''', 'DROP FUNCTION made, set_up',
 		'CREATE TABLE other (id serial PRIMARY KEY, v text)', 'CREATE INDEX ON other (v)', 'CLUSTER other USING other_pkey', 'CREATE STATISTICS st ON id, v FROM other', 'CREATE RULE r AS ON DELETE TO other DO NOTHING',

@@ -174,6 +174,9 @@ run_arm(RtbSession *s, const RtbPassRequest *rq, Repetition *r, RtbProbe *probe)
 		seen->starts = plan_starts;
 		seen->watch = &r->watch;
 	}
+	/* what an arm did not do in its first pass it may do in another session */
+	else if (rq->kind == RTB_PASS_WARMUP || rq->kind == RTB_PASS_CLOSING)
+		seen->watch = &r->guard;
 	s->transport->observe_begin(seen);
 	rtb_probe_start(probe);
 	s->transport->run(s->at->states[rq->arm], &r->run);
