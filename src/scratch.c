@@ -22,6 +22,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "observer.h"
 #include "own_sql.h"
 #include "wire.h"
 
@@ -68,6 +69,8 @@ drop_at_exit(int code, Datum arg)
 {
 	if (scratch_schemas == NIL)
 		return;
+	/* an arm that was ended in the middle is no longer looked at: this is not its doing */
+	rtb_observe_abandon();
 	if (scratch_transport->far)
 	{
 		AbortOutOfAnyTransaction();

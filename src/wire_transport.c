@@ -33,6 +33,7 @@ RtbConnection *rtb_wire = NULL;
 RtbWireOptions rtb_wire_options;
 
 static bool counts;				/* the far end has rtbench */
+static bool counting = false;	/* count_begin() without its end */
 static bool settles;			/* and deferred triggers, which fire before the clock stops */
 static bool in_block;			/* BEGIN was sent by wire_begin() */
 static MemoryContext outer_cxt;
@@ -117,6 +118,7 @@ rtb_wire_open(const RtbWireOptions *options)
 								   : rtb_target_loopback(options->name));
 	rtb_connection_keep(rtb_wire);
 	rtb_own_route(own_rows);
+	counting = false;
 	counts = ask("SELECT pg_catalog.to_regprocedure('rtbench.counted()') IS NOT NULL");
 	MemoryContextSwitchTo(old);
 }
@@ -266,6 +268,13 @@ wire_commit(void)
 }
 
 static void
+count_end(void)
+{
+	counting = false;
+	(void) rtb_connection_query(rtb_wire, "CALL rtbench.count_end()", NULL);
+}
+
+static void
 wire_after_error(void)
 {
 	in_block = false;
@@ -276,6 +285,9 @@ wire_after_error(void)
 				(errcode(ERRCODE_CONNECTION_FAILURE),
 				 errmsg("connection \"%s\" was lost", rtb_wire_options.name)));
 	(void) rtb_connection_query(rtb_wire, "ROLLBACK", NULL);
+	/* what comes next is not the arm's: it is neither counted nor refused */
+	if (counting)
+		count_end();
 }
 
 static void
@@ -384,6 +396,7 @@ count_begin(const RtbCommitWatch *watch)
 	const char *scratch = watch && watch->scratch ? quote_literal_cstr(watch->scratch) : watch ? "''" : "NULL";
 
 	(void) rtb_connection_query(rtb_wire, psprintf("CALL rtbench.count_begin(%s)", scratch), NULL);
+	counting = true;
 }
 
 static void
@@ -396,8 +409,8 @@ wire_guard_begin(RtbCommitWatch *watch)
 static void
 wire_guard_end(void)
 {
-	if (counts)
-		(void) rtb_connection_query(rtb_wire, "CALL rtbench.count_end()", NULL);
+	if (counting)
+		count_end();
 }
 
 static void
@@ -474,7 +487,7 @@ wire_observe_end(RtbObserver *o)
 	o->commits.transactions = run->transactions;
 	if (o->counted)
 	{
-		(void) rtb_connection_query(rtb_wire, "CALL rtbench.count_end()", NULL);
+		count_end();
 		take_counted(o);
 		o->counts.statements -= run->loop_queries + run->control;
 		o->counts.loop_queries += run->loop_queries;

@@ -66,6 +66,10 @@ for my $arm (q{steps => ARRAY['INSERT INTO public.users_own VALUES (1)'], ending
 	like(run_sql("CALL rtbench.run_compare(ARRAY[rtbench.arm('a', $arm)], setup => 'CREATE TABLE t (id int)', rounds => 2, transport => 'unix')"),
 		qr/may write only what its scenario's setup made/, "refused: $arm");
 }
+# what follows an arm that failed before anything was committed is not its own
+like(run_sql(q{CALL rtbench.run_compare(ARRAY[rtbench.arm('good', steps => ARRAY['INSERT INTO t VALUES (1)'], ending => 'commit'), rtbench.arm('fails', steps => ARRAY['SELECT 1 / 0'], ending => 'commit'),
+		rtbench.arm('fails_before', steps => ARRAY['SELECT 1'], before => 'SELECT 1 / 0', ending => 'commit')], setup => 'CREATE TABLE t (id int)', rounds => 2, transport => 'unix');
+	SELECT arm, verdict FROM rtbench.result()}), qr/good\|baseline\nfails\|failed\nfails_before\|failed/, 'an arm that fails leaves no watch behind');
 is($node->safe_psql('postgres', "SELECT count(*), to_regnamespace('made_by_arm') FROM users_own"), '0|', 'nothing is changed');
 $node->safe_psql('postgres', 'DROP TABLE users_own');
 is(run_sql("SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'SELECT g, g::float8 / 3, now()::date FROM generate_series(1, 100) g'), rtbench.arm('b', 'SELECT g, g::float8 / 3, now()::date FROM generate_series(100, 1, -1) g'),
