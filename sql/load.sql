@@ -52,6 +52,12 @@ CALL rtbench.run_load(ARRAY[rtbench.load_group('w', rtbench.arm('a', 'UPDATE t S
 	duration => '500 ms', warmup => '0', setup => 'CREATE TABLE t (v int); INSERT INTO t VALUES (0)', retry => true);
 SELECT transactions > 0 AS some, coalesce((errors ->> '40001')::int, 0) <= 3 AS but_at_the_end, retries > 0 AS retries FROM rtbench.load_result();
 RESET default_transaction_isolation;
+-- what is in conflict for ever does not make the load endless
+SET statement_timeout = '1min';
+CALL rtbench.run_load(ARRAY[rtbench.load_group('never', rtbench.arm('a', $$DO 'BEGIN RAISE SQLSTATE ''40001''; END'$$)), rtbench.load_group('good', rtbench.arm('b', 'SELECT 1'))],
+	duration => '200 ms', warmup => '100 ms', setup => 'CREATE TABLE t (v int)', retry => true);
+SELECT group_name, transactions > 0 AS some, errors, retries > 0 AS retries FROM rtbench.load_result();
+RESET statement_timeout;
 SET deadlock_timeout = '5ms';
 CALL rtbench.run_load(ARRAY[
 	rtbench.load_group('up', rtbench.arm('up', 'UPDATE accounts SET v = 0 WHERE id = 1', 'SELECT pg_sleep(random() * 0.01)', 'UPDATE accounts SET v = 0 WHERE id = 2')),

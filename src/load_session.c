@@ -319,7 +319,11 @@ rethrow(ErrorData *edata)
 	ReThrowError(edata);
 }
 
-/* one transaction, tried again after conflicts if that is asked for */
+/*
+ * One transaction, tried again after conflicts if that is asked for, as long
+ * as the window lasts: sessions that deadlock for ever must not make it endless.
+ * What is given up then counts as an error, so that it is seen.
+ */
 static void
 run_transaction(void)
 {
@@ -340,7 +344,7 @@ run_transaction(void)
 	{
 		edata = try_transaction(variant);
 		if (edata == NULL || !me->shared->retry || !is_conflict(edata->sqlerrcode) ||
-			rtb_worker_cancelled() || RTB_COMMAND_STOP(pg_atomic_read_u32(&me->shared->command)))
+			rtb_worker_cancelled() || pg_atomic_read_u32(&me->shared->command) != me->command)
 			break;
 		tally->retries += me->counted;
 	}
