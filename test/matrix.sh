@@ -34,7 +34,7 @@ one() # one MAJOR : prints its tests
 	# from here on others may use the tree too, but not make it anew
 	flock -s 9
 	timeout --foreground -s KILL "${TIMEOUT:-1200}" "$ROOT/test/in-root.sh" "$tree" \
-		PG_CONFIG="/usr/lib/postgresql/$1/bin/pg_config" /tmp/rtbench-src/test/run.sh ${PARTS:-build regress tap} 2>&1 9>&-
+		PG_CONFIG="/usr/lib/postgresql/$1/bin/pg_config" WITHOUT_POOLER=1 /tmp/rtbench-src/test/run.sh ${PARTS:-build regress tap} 2>&1 9>&-
 }
 
 out=$(mktemp -d) || exit
