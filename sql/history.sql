@@ -47,6 +47,23 @@ RESET ROLE;
 UPDATE rtbench.passes SET rows = 7 WHERE run = :before AND point = 1 AND arm = 'arm' AND round = 3;
 SET ROLE regress_rtbench_history;
 SELECT point, arm, median_ms, ratio, low, high, verdict FROM rtbench.compare_runs(:before, :after) WHERE arm = 'arm' AND kind = 'figure';
+-- nor by its percent, nor in the total
+SELECT kind, what, point, arm, median_ms, percent, ratio FROM rtbench.compare_runs(:before, :after) WHERE point = 1 AND arm = 'arm' AND kind = 'figure' OR kind = 'total';
+
+-- definitions are those of the points and arms that all runs have
+RESET ROLE;
+UPDATE rtbench.runs SET documents = '{"1": {"setup": ["s"], "arms": [{"name": "base", "steps": 1}]}}' WHERE run = :before;
+UPDATE rtbench.runs SET documents = '{"1": {"setup": ["s"], "arms": [{"name": "new", "steps": 3}, {"name": "base", "steps": 1}]}, "3": {"setup": ["t"], "arms": [{"name": "base", "steps": 2}]}}' WHERE run = :after;
+SET ROLE regress_rtbench_history;
+SELECT count(*) FROM rtbench.compare_runs(:before, :after) WHERE what = 'definitions';
+RESET ROLE;
+UPDATE rtbench.runs SET documents = jsonb_set(documents, '{1,setup}', '["u"]') WHERE run = :before;
+SET ROLE regress_rtbench_history;
+SELECT count(*) FROM rtbench.compare_runs(:before, :after) WHERE what = 'definitions';
+RESET ROLE;
+UPDATE rtbench.runs SET documents = jsonb_set(documents, '{1}', '{"setup": ["s"], "arms": [{"name": "base", "steps": 9}]}') WHERE run = :before;
+SET ROLE regress_rtbench_history;
+SELECT count(*) FROM rtbench.compare_runs(:before, :after) WHERE what = 'definitions';
 
 -- refused: other scenario, parameters, rows; nothing in common; too few, unknown, twice
 CREATE FUNCTION pg_temp.refusal(VARIADIC runs bigint[]) RETURNS text LANGUAGE plpgsql AS $$
