@@ -17,6 +17,14 @@ SELECT pg_temp.passes(:run, 'base', pg_temp.about(10), '{"round_trips": 100}'), 
 	pg_temp.pass(:run, 'pilot', 0, 'fails', '{"sqlstate": "53200", "message": "no memory"}') \g /dev/null
 SELECT round_trip_ms, arm, round_trips, floor_ms, ms, speedup, factor, basis FROM rtbench.project('{0, 0.2, 2.9}', :run);
 SELECT DISTINCT remark, run = :run AS last_run FROM rtbench.project('{1}');
+-- there is no floor where a distance was simulated: it would be in there twice
+SELECT pg_temp.keep('distances', '{base,one}', '{0,400}') AS distances \gset
+SELECT pg_temp.passes(:distances, arm, pg_temp.about(ms), jsonb_build_object('point', p, 'round_trips', 10)) FROM (VALUES ('base', 10), ('one', 5)) AS v (arm, ms), unnest('{0,400}'::int[]) AS p \g /dev/null
+RESET ROLE;
+UPDATE rtbench.runs SET transport = 'unix, simulated distance', swept = 'round_trip_us' WHERE run = :distances;
+SET ROLE regress_rtbench_history;
+SELECT point, arm, floor_ms, ms, speedup, factor, remark FROM rtbench.project('{0.4}', :distances);
+SELECT rtbench.forget(:distances);
 SELECT rtbench.project_count(133973, 2.9), rtbench.project_count(0, 1), rtbench.project_count(1, NULL);
 SELECT * FROM rtbench.project('{1,-1}');
 SELECT * FROM rtbench.project('{NaN}');
