@@ -672,7 +672,12 @@ BEGIN ATOMIC
 		SELECT c.i, 4, 'machine ' || e.key, e.value FROM chosen AS c, LATERAL jsonb_each_text(c.machine) AS e
 		WHERE e.key NOT IN ('empty_statement_ns', 'clock_cost_ns', 'clock_step_ns')
 		UNION ALL
-		SELECT c.i, 5, 'definitions', md5(c.documents::text) FROM chosen AS c
+		-- of the points and arms that all have: it is no difference that another run measured more of them
+		SELECT c.i, 5, 'definitions', md5(string_agg((d.value - 'arms')::text || a.value::text, '' ORDER BY d.key COLLATE "C", a.value ->> 'name' COLLATE "C"))
+		FROM chosen AS c, LATERAL jsonb_each(c.documents) AS d, LATERAL jsonb_array_elements(d.value -> 'arms') AS a
+		WHERE NOT EXISTS (SELECT FROM chosen AS o
+						  WHERE (o.documents -> d.key -> 'arms' @> jsonb_build_array(jsonb_build_object('name', a.value -> 'name'))) IS NOT TRUE)
+		GROUP BY c.i
 	), figures AS MATERIALIZED (
 		SELECT c.i, p.ordinality AS place, p.point, p.arm, p.median_ms, p.plan_shape, p.verdict
 		FROM chosen AS c, LATERAL rtbench.result(c.run) WITH ORDINALITY AS p
@@ -731,24 +736,24 @@ BEGIN ATOMIC
 					ELSE 'no difference detected' END
 		FROM compared AS c, (SELECT chosen.margin FROM chosen WHERE chosen.i = 1) AS m
 		UNION ALL
-		SELECT 3, 0, 'total', count(*) || ' figures, those that no run lacks', NULL, NULL, NULL, t.median_ms,
+		SELECT 3, 0, 'total', count(*) || ' figures, those that can be compared', NULL, NULL, NULL, t.median_ms,
 			   (t.median_ms[1] / nullif(t.median_ms[cardinality($1)], 0))::float8, NULL, NULL, NULL
 		FROM (SELECT array_agg(s.total ORDER BY s.i) AS median_ms, max(s.n) AS n
 			  FROM (SELECT m.i, sum(m.ms) AS total, count(*) AS n
-					FROM lines AS l, LATERAL unnest(l.median_ms) WITH ORDINALITY AS m (ms, i)
-					WHERE array_position(l.median_ms, NULL) IS NULL GROUP BY m.i) AS s) AS t,
+					FROM compared AS c, LATERAL unnest(c.median_ms) WITH ORDINALITY AS m (ms, i)
+					WHERE NOT c.unusable AND c.ratio IS NOT NULL AND array_position(c.median_ms, NULL) IS NULL GROUP BY m.i) AS s) AS t,
 			 LATERAL generate_series(1, t.n)
 		GROUP BY t.median_ms
 	)
 	SELECT s.kind, s.what, s.point, s.arm, s.found, s.median_ms,
 		   (SELECT array_agg(round(100 * m.ms / nullif(s.median_ms[1], 0), 1) ORDER BY m.i)
-			FROM unnest(s.median_ms) WITH ORDINALITY AS m (ms, i)),
+			FROM unnest(s.median_ms) WITH ORDINALITY AS m (ms, i) WHERE s.verdict IS DISTINCT FROM 'not comparable'),
 		   round(s.ratio::numeric, 3), round(s.low::numeric, 3), round(s.high::numeric, 3), s.verdict
 	FROM shown AS s
 	ORDER BY s.part, s.place, s.what COLLATE "C", s.point, s.arm COLLATE "C";
 END;
 COMMENT ON FUNCTION rtbench.compare_runs(bigint[]) IS
-'Runs of one scenario side by side, of several dates, servers or versions. First what differs between them (found: one value a run), then each point and arm that all have, and a total of those figures: median_ms and percent of the first, one a run. ratio is the first run''s time over the last one''s, so above 1 is faster now. Runs are not paired as arms are: low and high come from each run''s own 99 % interval, the furthest bounds of both, so that the words claim less than they do within a run, and nothing about what else has changed between the runs.';
+'Runs of one scenario side by side, of several dates, servers or versions. First what differs between them (found: one value a run), then each point and arm that all have, and a total of those that can be compared: median_ms and percent of the first, one a run. ratio is the first run''s time over the last one''s, so above 1 is faster now. Runs are not paired as arms are: low and high come from each run''s own 99 % interval, the furthest bounds of both, so that the words claim less than they do within a run, and nothing about what else has changed between the runs.';
 
 CREATE FUNCTION rtbench.forget(run bigint)
 RETURNS void

@@ -17,6 +17,14 @@ SELECT pg_temp.passes(:run, 'base', pg_temp.about(10), '{"round_trips": 100}'), 
 	pg_temp.pass(:run, 'pilot', 0, 'fails', '{"sqlstate": "53200", "message": "no memory"}') \g /dev/null
 SELECT round_trip_ms, arm, round_trips, floor_ms, ms, speedup, factor, basis FROM rtbench.project('{0, 0.2, 2.9}', :run);
 SELECT DISTINCT remark, run = :run AS last_run FROM rtbench.project('{1}');
+-- there is no floor where a distance was simulated: it would be in there twice
+SELECT pg_temp.keep('distances', '{base,one}', '{0,400}') AS distances \gset
+SELECT pg_temp.passes(:distances, arm, pg_temp.about(ms), jsonb_build_object('point', p, 'round_trips', 10)) FROM (VALUES ('base', 10), ('one', 5)) AS v (arm, ms), unnest('{0,400}'::int[]) AS p \g /dev/null
+RESET ROLE;
+UPDATE rtbench.runs SET transport = 'unix, simulated distance', swept = 'round_trip_us' WHERE run = :distances;
+SET ROLE regress_rtbench_history;
+SELECT point, arm, floor_ms, ms, speedup, factor, remark FROM rtbench.project('{0.4}', :distances);
+SELECT rtbench.forget(:distances);
 SELECT rtbench.project_count(133973, 2.9), rtbench.project_count(0, 1), rtbench.project_count(1, NULL);
 SELECT * FROM rtbench.project('{1,-1}');
 SELECT * FROM rtbench.project('{NaN}');
@@ -47,6 +55,23 @@ RESET ROLE;
 UPDATE rtbench.passes SET rows = 7 WHERE run = :before AND point = 1 AND arm = 'arm' AND round = 3;
 SET ROLE regress_rtbench_history;
 SELECT point, arm, median_ms, ratio, low, high, verdict FROM rtbench.compare_runs(:before, :after) WHERE arm = 'arm' AND kind = 'figure';
+-- nor by its percent, nor in the total
+SELECT kind, what, point, arm, median_ms, percent, ratio FROM rtbench.compare_runs(:before, :after) WHERE point = 1 AND arm = 'arm' AND kind = 'figure' OR kind = 'total';
+
+-- definitions are those of the points and arms that all runs have
+RESET ROLE;
+UPDATE rtbench.runs SET documents = '{"1": {"setup": ["s"], "arms": [{"name": "base", "steps": 1}]}}' WHERE run = :before;
+UPDATE rtbench.runs SET documents = '{"1": {"setup": ["s"], "arms": [{"name": "new", "steps": 3}, {"name": "base", "steps": 1}]}, "3": {"setup": ["t"], "arms": [{"name": "base", "steps": 2}]}}' WHERE run = :after;
+SET ROLE regress_rtbench_history;
+SELECT count(*) FROM rtbench.compare_runs(:before, :after) WHERE what = 'definitions';
+RESET ROLE;
+UPDATE rtbench.runs SET documents = jsonb_set(documents, '{1,setup}', '["u"]') WHERE run = :before;
+SET ROLE regress_rtbench_history;
+SELECT count(*) FROM rtbench.compare_runs(:before, :after) WHERE what = 'definitions';
+RESET ROLE;
+UPDATE rtbench.runs SET documents = jsonb_set(documents, '{1}', '{"setup": ["s"], "arms": [{"name": "base", "steps": 9}]}') WHERE run = :before;
+SET ROLE regress_rtbench_history;
+SELECT count(*) FROM rtbench.compare_runs(:before, :after) WHERE what = 'definitions';
 
 -- refused: other scenario, parameters, rows; nothing in common; too few, unknown, twice
 CREATE FUNCTION pg_temp.refusal(VARIADIC runs bigint[]) RETURNS text LANGUAGE plpgsql AS $$

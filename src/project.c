@@ -26,6 +26,7 @@ PG_FUNCTION_INFO_V1(rtb_sql_project_count);
 
 #define COLUMNS		11
 #define REMARK		"a lower bound: a statement after an idle wait is dearer than one right after another"
+#define NO_FLOOR	"no floor: the measured time has a simulated distance in it"
 
 static void
 refuse_number(const char *name, double value)
@@ -57,11 +58,18 @@ round_trips_arg(FunctionCallInfo fcinfo, int *n)
 	return values;
 }
 
+/* the points of a run with simulated distances are these; 0 is none */
+static bool
+has_distance(const RtbRun *run, const RtbResult *result)
+{
+	return strstr(run->transport, "simulated distance") && result->has_point && result->point > 0;
+}
+
 /* NaN if the floor is not known */
 static double
-projected_ns(const RtbResult *result, double round_trip_ms)
+projected_ns(const RtbRun *run, const RtbResult *result, double round_trip_ms)
 {
-	if (result->round_trips == RTB_UNKNOWN)
+	if (result->round_trips == RTB_UNKNOWN || has_distance(run, result))
 		return NAN;
 	return result->median_ns + result->round_trips * round_trip_ms * 1e6;
 }
@@ -80,7 +88,7 @@ static void
 put_projection(ReturnSetInfo *rsinfo, const RtbRun *run, const RtbResult *result,
 			   const RtbResult *baseline, double round_trip_ms)
 {
-	double		ns = projected_ns(result, round_trip_ms);
+	double		ns = projected_ns(run, result, round_trip_ms);
 	bool		compared = isfinite(result->speedup.estimate);
 	Datum		values[COLUMNS] = {0};
 	bool		nulls[COLUMNS] = {false};
@@ -92,12 +100,12 @@ put_projection(ReturnSetInfo *rsinfo, const RtbRun *run, const RtbResult *result
 	values[3] = CStringGetTextDatum(list_nth(run->arms, result->arm));
 	values[4] = Int64GetDatum(result->round_trips);
 	nulls[4] = result->round_trips == RTB_UNKNOWN;
-	set_number(values, nulls, 5, result->median_ns / 1e6);
+	set_number(values, nulls, 5, has_distance(run, result) ? NAN : result->median_ns / 1e6);
 	set_number(values, nulls, 6, ns / 1e6);
-	set_number(values, nulls, 7, compared ? projected_ns(baseline, round_trip_ms) / ns : NAN);
+	set_number(values, nulls, 7, compared ? projected_ns(run, baseline, round_trip_ms) / ns : NAN);
 	set_number(values, nulls, 8, ns / result->median_ns);
 	values[9] = CStringGetTextDatum("computed");
-	values[10] = CStringGetTextDatum(REMARK);
+	values[10] = CStringGetTextDatum(has_distance(run, result) ? NO_FLOOR : REMARK);
 	if (rsinfo->setDesc->natts != COLUMNS)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
