@@ -678,9 +678,16 @@ BEGIN ATOMIC
 		WHERE NOT EXISTS (SELECT FROM chosen AS o
 						  WHERE (o.documents -> d.key -> 'arms' @> jsonb_build_array(jsonb_build_object('name', a.value -> 'name'))) IS NOT TRUE)
 		GROUP BY c.i
+	), medians AS (
+		-- what is computed is computed from these, not from what is rounded to be shown
+		SELECT c.i, p.point, p.arm, percentile_cont(0.5) WITHIN GROUP (ORDER BY p.elapsed_ns::float8) AS ns
+		FROM chosen AS c JOIN rtbench.passes AS p ON p.run = c.run
+		WHERE p.kind IN ('timed', 'last') AND NOT p.control AND p.sqlstate IS NULL AND p.elapsed_ns > 0
+		GROUP BY c.i, p.point, p.arm
 	), figures AS MATERIALIZED (
-		SELECT c.i, p.ordinality AS place, p.point, p.arm, p.median_ms, p.plan_shape, p.verdict
-		FROM chosen AS c, LATERAL rtbench.result(c.run) WITH ORDINALITY AS p
+		SELECT c.i, p.ordinality AS place, p.point, p.arm, p.median_ms, m.ns, p.plan_shape, p.verdict
+		FROM chosen AS c CROSS JOIN LATERAL rtbench.result(c.run) WITH ORDINALITY AS p
+		LEFT JOIN medians AS m ON m.i = c.i AND m.arm = p.arm AND m.point IS NOT DISTINCT FROM p.point
 	), differences AS (
 		SELECT f.place, f.what, NULL::bigint AS point, NULL::text AS arm, array_agg(g.found ORDER BY c.i) AS found
 		FROM (SELECT DISTINCT facts.place, facts.what FROM facts) AS f
@@ -708,6 +715,7 @@ BEGIN ATOMIC
 	), lines AS (
 		SELECT min(f.place) FILTER (WHERE f.i = 1) AS place, f.point, f.arm,
 			   array_agg(CASE WHEN f.verdict <> 'failed' THEN f.median_ms END ORDER BY f.i) AS median_ms,
+			   array_agg(CASE WHEN f.verdict <> 'failed' THEN f.ns END ORDER BY f.i) AS ns,
 			   bool_or(f.verdict = 'failed') AS failed,
 			   bool_or(f.verdict IN ('failed', 'not comparable')) AS unusable
 		FROM figures AS f GROUP BY f.point, f.arm
@@ -719,11 +727,11 @@ BEGIN ATOMIC
 		LEFT JOIN units AS b ON b.i = cardinality($1) AND b.arm = l.arm AND b.point IS NOT DISTINCT FROM l.point
 	), shown AS (
 		SELECT 1 AS part, d.place::bigint AS place, 'difference' AS kind, d.what, d.point, d.arm, d.found,
-			   NULL::numeric[] AS median_ms, NULL::float8 AS ratio, NULL::float8 AS low, NULL::float8 AS high, NULL::text AS verdict
+			   NULL::numeric[] AS median_ms, NULL::float8[] AS ns, NULL::float8 AS ratio, NULL::float8 AS low, NULL::float8 AS high, NULL::text AS verdict
 		FROM differences AS d
 		WHERE (SELECT count(DISTINCT coalesce(x, '')) FROM unnest(d.found) AS x) > 1
 		UNION ALL
-		SELECT 2, c.place, 'figure', NULL, c.point, c.arm, NULL, c.median_ms,
+		SELECT 2, c.place, 'figure', NULL, c.point, c.arm, NULL, c.median_ms, c.ns,
 			   CASE WHEN NOT c.unusable THEN c.ratio END, CASE WHEN NOT c.unusable THEN c.low END, CASE WHEN NOT c.unusable THEN c.high END,
 			   CASE WHEN c.failed THEN 'failed'
 					WHEN c.unusable OR c.ratio IS NULL THEN 'not comparable'
@@ -736,18 +744,17 @@ BEGIN ATOMIC
 					ELSE 'no difference detected' END
 		FROM compared AS c, (SELECT chosen.margin FROM chosen WHERE chosen.i = 1) AS m
 		UNION ALL
-		SELECT 3, 0, 'total', count(*) || ' figures, those that can be compared', NULL, NULL, NULL, t.median_ms,
-			   (t.median_ms[1] / nullif(t.median_ms[cardinality($1)], 0))::float8, NULL, NULL, NULL
-		FROM (SELECT array_agg(s.total ORDER BY s.i) AS median_ms, max(s.n) AS n
-			  FROM (SELECT m.i, sum(m.ms) AS total, count(*) AS n
-					FROM compared AS c, LATERAL unnest(c.median_ms) WITH ORDINALITY AS m (ms, i)
-					WHERE NOT c.unusable AND c.ratio IS NOT NULL AND array_position(c.median_ms, NULL) IS NULL GROUP BY m.i) AS s) AS t,
-			 LATERAL generate_series(1, t.n)
-		GROUP BY t.median_ms
+		SELECT 3, 0, 'total', t.n || ' figures, those that can be compared', NULL, NULL, NULL, t.median_ms, t.ns,
+			   t.ns[1] / nullif(t.ns[cardinality($1)], 0), NULL, NULL, NULL
+		FROM (SELECT array_agg(s.ms ORDER BY s.i) AS median_ms, array_agg(s.ns ORDER BY s.i) AS ns, max(s.n) AS n
+			  FROM (SELECT m.i, sum(m.ms) AS ms, sum(m.ns) AS ns, count(*) AS n
+					FROM compared AS c, LATERAL ROWS FROM (unnest(c.median_ms), unnest(c.ns)) WITH ORDINALITY AS m (ms, ns, i)
+					WHERE NOT c.unusable AND c.ratio IS NOT NULL AND array_position(c.median_ms, NULL) IS NULL GROUP BY m.i) AS s) AS t
+		WHERE t.n > 0
 	)
 	SELECT s.kind, s.what, s.point, s.arm, s.found, s.median_ms,
-		   (SELECT array_agg(round(100 * m.ms / nullif(s.median_ms[1], 0), 1) ORDER BY m.i)
-			FROM unnest(s.median_ms) WITH ORDINALITY AS m (ms, i) WHERE s.verdict IS DISTINCT FROM 'not comparable'),
+		   (SELECT array_agg(round((100 * m.ns / nullif(s.ns[1], 0))::numeric, 1) ORDER BY m.i)
+			FROM unnest(s.ns) WITH ORDINALITY AS m (ns, i) WHERE s.verdict IS DISTINCT FROM 'not comparable'),
 		   round(s.ratio::numeric, 3), round(s.low::numeric, 3), round(s.high::numeric, 3), s.verdict
 	FROM shown AS s
 	ORDER BY s.part, s.place, s.what COLLATE "C", s.point, s.arm COLLATE "C";
