@@ -16,6 +16,12 @@
 
 #include "connection_private.h"
 
+/*
+ * A request to cancel is lost where it reaches the far end between two
+ * messages, when nothing runs there: it is made again after so many ms.
+ */
+#define CANCEL_AGAIN	200
+
 typedef struct Deadline
 {
 	instr_time	start;
@@ -168,12 +174,13 @@ skip_result(RtbConnection *c)
 
 /*
  * Read until the connection is idle, and out of pipeline mode.  False if that
- * is not so within the time given.
+ * is not so within the time given, also if rows keep coming.
  */
 bool
 rtb_connection_drain(RtbConnection *c, int milliseconds)
 {
 	Deadline	d = deadline_in(milliseconds);
+	Deadline	again = deadline_in(Min(CANCEL_AGAIN, milliseconds));
 
 	if (c->copying)
 		(void) PQputCopyEnd(c->pg, "cancelled");
@@ -186,9 +193,16 @@ rtb_connection_drain(RtbConnection *c, int milliseconds)
 	{
 		bool		unsent = PQflush(c->pg) == 1;
 
+		if (time_left(&again) == 0)
+		{
+			if (time_left(&d) == 0)
+				return false;
+			rtb_connection_cancel(c->pg, time_left(&d));
+			again = deadline_in(Min(CANCEL_AGAIN, time_left(&d)));
+		}
 		if (PQisBusy(c->pg))
 		{
-			if (!await_socket(PQsocket(c->pg), unsent ? POLLIN | POLLOUT : POLLIN, &d) ||
+			if (await_socket(PQsocket(c->pg), unsent ? POLLIN | POLLOUT : POLLIN, &again) &&
 				PQconsumeInput(c->pg) == 0)
 				return false;
 		}
