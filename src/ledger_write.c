@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "ledger_private.h"
+#include "ledger_row.h"
 
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
@@ -24,82 +25,14 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#define MAX_COLUMNS	48
-
 PG_FUNCTION_INFO_V1(rtb_next_run);
 
 /* the id reserved for the run whose row is being inserted; 0: the row gets the next one */
 static int64 reserved_run = 0;
 
-/* a row of parameters */
-typedef struct Row
-{
-	int			n;
-	Oid			types[MAX_COLUMNS];
-	Datum		values[MAX_COLUMNS];
-	char		nulls[MAX_COLUMNS];
-} Row;
-
-static void
-put(Row *row, Oid type, Datum value, bool null)
-{
-	Assert(row->n < MAX_COLUMNS);
-	row->types[row->n] = type;
-	row->values[row->n] = value;
-	row->nulls[row->n++] = null ? 'n' : ' ';
-}
-
-static void
-put_text(Row *row, const char *text)
-{
-	put(row, TEXTOID, text ? CStringGetTextDatum(text) : (Datum) 0, text == NULL);
-}
-
-static void
-put_count(Row *row, int64 count)
-{
-	put(row, INT8OID, Int64GetDatum(count), count == RTB_UNKNOWN);
-}
-
-static void
-put_point(Row *row, bool has_point, int64 point)
-{
-	put(row, INT8OID, Int64GetDatum(point), !has_point);
-}
-
-static void
-put_int(Row *row, int32 value)
-{
-	put(row, INT4OID, Int32GetDatum(value), false);
-}
-
-static void
-put_bool(Row *row, bool value)
-{
-	put(row, BOOLOID, BoolGetDatum(value), false);
-}
-
-static void
-put_timestamp(Row *row, TimestampTz value)
-{
-	put(row, TIMESTAMPTZOID, TimestampTzGetDatum(value), value == 0);
-}
-
-static void
-put_jsonb(Row *row, Jsonb *value)
-{
-	Datum		datum;
-
-	if (value)
-		datum = JsonbPGetDatum(value);
-	else
-		datum = DirectFunctionCall1(jsonb_in, CStringGetDatum("{}"));
-	put(row, JSONBOID, datum, false);
-}
-
 /* a list of char *, NULL among them, as text[] of n elements */
 static void
-put_texts(Row *row, List *texts, int n)
+put_texts(RtbLedgerRow *row, List *texts, int n)
 {
 	Datum	   *values = palloc0(Max(n, 1) * sizeof(Datum));
 	bool	   *nulls = palloc0(Max(n, 1) * sizeof(bool));
@@ -113,13 +46,13 @@ put_texts(Row *row, List *texts, int n)
 		if (text)
 			values[i] = CStringGetTextDatum(text);
 	}
-	put(row, TEXTARRAYOID,
+	rtb_ledger_put(row, TEXTARRAYOID,
 		PointerGetDatum(construct_md_array(values, nulls, 1, &n, &lower,
 										   TEXTOID, -1, false, TYPALIGN_INT)), false);
 }
 
 static void
-put_points(Row *row, List *points)
+put_points(RtbLedgerRow *row, List *points)
 {
 	Datum	   *values = palloc(Max(list_length(points), 1) * sizeof(Datum));
 	ListCell   *lc;
@@ -127,50 +60,18 @@ put_points(Row *row, List *points)
 
 	foreach(lc, points)
 		values[n++] = Int64GetDatum(*(int64 *) lfirst(lc));
-	put(row, INT8ARRAYOID,
+	rtb_ledger_put(row, INT8ARRAYOID,
 		PointerGetDatum(construct_array(values, n, INT8OID, sizeof(int64),
 										FLOAT8PASSBYVAL, TYPALIGN_DOUBLE)), false);
 }
 
 static void
-put_interval(Row *row, int64 microseconds)
+put_interval(RtbLedgerRow *row, int64 microseconds)
 {
 	Interval   *interval = palloc0(sizeof(Interval));
 
 	interval->time = microseconds;
-	put(row, INTERVALOID, PointerGetDatum(interval), microseconds == RTB_UNKNOWN);
-}
-
-/* "$1, $2, ..." */
-static char *
-placeholders(int n)
-{
-	StringInfoData buf;
-
-	initStringInfo(&buf);
-	for (int i = 1; i <= n; i++)
-		appendStringInfo(&buf, "%s$%d", i > 1 ? ", " : "", i);
-	return buf.data;
-}
-
-/* run an INSERT, planned at the first of its rows */
-static void
-insert_row(SPIPlanPtr *plan, const char *table, const char *columns, Row *row)
-{
-	int			result;
-
-	if (*plan == NULL)
-	{
-		char	   *query = psprintf("INSERT INTO rtbench.%s (%s) VALUES (%s)",
-									 table, columns, placeholders(row->n));
-
-		*plan = SPI_prepare(query, row->n, row->types);
-		if (*plan == NULL)
-			elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-	}
-	result = SPI_execute_plan(*plan, row->values, row->nulls, false, 0);
-	if (result != SPI_OK_INSERT)
-		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(result));
+	rtb_ledger_put(row, INTERVALOID, PointerGetDatum(interval), microseconds == RTB_UNKNOWN);
 }
 
 static const char *
@@ -229,35 +130,35 @@ rtb_ledger_next_is(int64 run)
 static int64
 write_run(const RtbRun *run)
 {
-	Row			row = {0};
+	RtbLedgerRow row = {0};
 	bool		null;
 	int			result;
 	char	   *query;
 
-	put(&row, REGROLEOID, ObjectIdGetDatum(GetUserId()), false);
-	put_text(&row, run->label);
-	put_text(&row, run->scenario);
-	put_text(&row, run->transport);
-	put_text(&row, run->scope);
+	rtb_ledger_put(&row, REGROLEOID, ObjectIdGetDatum(GetUserId()), false);
+	rtb_ledger_put_text(&row, run->label);
+	rtb_ledger_put_text(&row, run->scenario);
+	rtb_ledger_put_text(&row, run->transport);
+	rtb_ledger_put_text(&row, run->scope);
 	put_texts(&row, run->arms, list_length(run->arms));
 	put_texts(&row, run->descriptions, list_length(run->arms));
 	put_points(&row, run->points);
-	put_text(&row, run->swept);
-	put_text(&row, arm_name(run, run->baseline));
-	put(&row, FLOAT8OID, Float8GetDatum(run->margin), false);
+	rtb_ledger_put_text(&row, run->swept);
+	rtb_ledger_put_text(&row, arm_name(run, run->baseline));
+	rtb_ledger_put(&row, FLOAT8OID, Float8GetDatum(run->margin), false);
 	put_interval(&row, run->max_time_us);
-	put(&row, INT8OID, Int64GetDatum(run->seed), false);
-	put_timestamp(&row, run->started_at);
-	put_timestamp(&row, run->finished_at);
-	put_bool(&row, run->complete);
-	put_text(&row, run->server_version);
-	put_jsonb(&row, run->options);
-	put_jsonb(&row, run->settings);
-	put_jsonb(&row, run->machine);
-	put_jsonb(&row, run->documents);
+	rtb_ledger_put(&row, INT8OID, Int64GetDatum(run->seed), false);
+	rtb_ledger_put_timestamp(&row, run->started_at);
+	rtb_ledger_put_timestamp(&row, run->finished_at);
+	rtb_ledger_put_bool(&row, run->complete);
+	rtb_ledger_put_text(&row, run->server_version);
+	rtb_ledger_put_jsonb(&row, run->options);
+	rtb_ledger_put_jsonb(&row, run->settings);
+	rtb_ledger_put_jsonb(&row, run->machine);
+	rtb_ledger_put_jsonb(&row, run->documents);
 
 	query = psprintf("INSERT INTO rtbench.runs (owner, " RUN_COLUMNS ") VALUES (%s) RETURNING run",
-					 placeholders(row.n));
+					 rtb_ledger_placeholders(row.n));
 	reserved_run = run->run;
 	PG_TRY();
 	{
@@ -276,88 +177,88 @@ write_run(const RtbRun *run)
 static void
 write_pass(SPIPlanPtr *plan, const RtbRun *run, int ordinal, const RtbPass *pass)
 {
-	Row			row = {0};
+	RtbLedgerRow row = {0};
 
-	put_count(&row, run->run);
-	put_int(&row, ordinal);
-	put_int(&row, pass->session);
-	put_int(&row, pass->round);
-	put_int(&row, pass->position);
-	put_text(&row, rtb_pass_kind_name(pass->kind));
-	put_bool(&row, pass->control);
-	put_point(&row, pass->has_point, pass->point);
-	put_text(&row, arm_name(run, pass->arm));
-	put_count(&row, pass->elapsed_ns);
-	put_count(&row, pass->cpu_ns);
-	put_count(&row, pass->repetitions);
-	put_bool(&row, pass->below_resolution);
-	put_count(&row, pass->round_trips);
-	put_count(&row, pass->statements);
-	put_count(&row, pass->fired);
-	put_count(&row, pass->loop_queries);
-	put_count(&row, pass->rows);
-	put_count(&row, pass->plannings);
-	put_count(&row, pass->buffers_hit);
-	put_count(&row, pass->buffers_read);
-	put_count(&row, pass->wal_records);
-	put_count(&row, pass->wal_fpi);
-	put_count(&row, pass->wal_bytes);
-	put_count(&row, pass->xids);
-	put_count(&row, pass->transactions);
-	put_count(&row, pass->commit_ns);
-	put(&row, BOOLOID, BoolGetDatum(pass->subxact_overflowed > 0),
+	rtb_ledger_put_count(&row, run->run);
+	rtb_ledger_put_int(&row, ordinal);
+	rtb_ledger_put_int(&row, pass->session);
+	rtb_ledger_put_int(&row, pass->round);
+	rtb_ledger_put_int(&row, pass->position);
+	rtb_ledger_put_text(&row, rtb_pass_kind_name(pass->kind));
+	rtb_ledger_put_bool(&row, pass->control);
+	rtb_ledger_put_point(&row, pass->has_point, pass->point);
+	rtb_ledger_put_text(&row, arm_name(run, pass->arm));
+	rtb_ledger_put_count(&row, pass->elapsed_ns);
+	rtb_ledger_put_count(&row, pass->cpu_ns);
+	rtb_ledger_put_count(&row, pass->repetitions);
+	rtb_ledger_put_bool(&row, pass->below_resolution);
+	rtb_ledger_put_count(&row, pass->round_trips);
+	rtb_ledger_put_count(&row, pass->statements);
+	rtb_ledger_put_count(&row, pass->fired);
+	rtb_ledger_put_count(&row, pass->loop_queries);
+	rtb_ledger_put_count(&row, pass->rows);
+	rtb_ledger_put_count(&row, pass->plannings);
+	rtb_ledger_put_count(&row, pass->buffers_hit);
+	rtb_ledger_put_count(&row, pass->buffers_read);
+	rtb_ledger_put_count(&row, pass->wal_records);
+	rtb_ledger_put_count(&row, pass->wal_fpi);
+	rtb_ledger_put_count(&row, pass->wal_bytes);
+	rtb_ledger_put_count(&row, pass->xids);
+	rtb_ledger_put_count(&row, pass->transactions);
+	rtb_ledger_put_count(&row, pass->commit_ns);
+	rtb_ledger_put(&row, BOOLOID, BoolGetDatum(pass->subxact_overflowed > 0),
 		pass->subxact_overflowed == RTB_UNKNOWN);
-	put_count(&row, pass->updates);
-	put_count(&row, pass->hot_updates);
-	put_count(&row, pass->catalog_reads);
-	put_text(&row, pass->plan_shape);
-	put_text(&row, pass->fired_shape);
-	put_text(&row, pass->digest);
-	put_text(&row, pass->returned);
-	put_text(&row, pass->sqlstate);
-	put_text(&row, pass->message);
-	put(&row, INT4OID, Int32GetDatum(pass->failed_step),
+	rtb_ledger_put_count(&row, pass->updates);
+	rtb_ledger_put_count(&row, pass->hot_updates);
+	rtb_ledger_put_count(&row, pass->catalog_reads);
+	rtb_ledger_put_text(&row, pass->plan_shape);
+	rtb_ledger_put_text(&row, pass->fired_shape);
+	rtb_ledger_put_text(&row, pass->digest);
+	rtb_ledger_put_text(&row, pass->returned);
+	rtb_ledger_put_text(&row, pass->sqlstate);
+	rtb_ledger_put_text(&row, pass->message);
+	rtb_ledger_put(&row, INT4OID, Int32GetDatum(pass->failed_step),
 		pass->sqlstate == NULL || pass->failed_step <= 0);
-	put(&row, INT8OID, Int64GetDatum(pass->failed_statement),
+	rtb_ledger_put(&row, INT8OID, Int64GetDatum(pass->failed_statement),
 		pass->sqlstate == NULL || pass->failed_statement <= 0);
-	insert_row(plan, "passes", "run, pass, " PASS_COLUMNS, &row);
+	rtb_ledger_insert(plan, "passes", "run, pass, " PASS_COLUMNS, &row);
 }
 
 static void
 write_finding(SPIPlanPtr *plan, const RtbRun *run, int ordinal, const RtbFinding *finding)
 {
-	Row			row = {0};
+	RtbLedgerRow row = {0};
 
-	put_count(&row, run->run);
-	put_int(&row, ordinal);
-	put_point(&row, finding->has_point, finding->point);
-	put_text(&row, arm_name(run, finding->arm));
-	put_text(&row, rtb_finding_kind_name(finding->kind));
-	put_text(&row, finding->detail);
-	insert_row(plan, "findings", "run, number, " FINDING_COLUMNS, &row);
+	rtb_ledger_put_count(&row, run->run);
+	rtb_ledger_put_int(&row, ordinal);
+	rtb_ledger_put_point(&row, finding->has_point, finding->point);
+	rtb_ledger_put_text(&row, arm_name(run, finding->arm));
+	rtb_ledger_put_text(&row, rtb_finding_kind_name(finding->kind));
+	rtb_ledger_put_text(&row, finding->detail);
+	rtb_ledger_insert(plan, "findings", "run, number, " FINDING_COLUMNS, &row);
 }
 
 static void
 write_step(SPIPlanPtr *plan, const RtbRun *run, const RtbStepTime *step)
 {
-	Row			row = {0};
+	RtbLedgerRow row = {0};
 
-	put_count(&row, run->run);
-	put_point(&row, step->has_point, step->point);
-	put_text(&row, arm_name(run, step->arm));
-	put_int(&row, step->step);
-	put_text(&row, step->statement);
-	put_count(&row, step->calls);
-	put_count(&row, step->first_ns);
-	put_count(&row, step->second_ns);
-	put_count(&row, step->third_ns);
-	put_count(&row, step->later_ns);
-	put_count(&row, step->prepare_ns);
-	put_count(&row, step->custom_plans);
-	put_count(&row, step->generic_plans);
-	put_count(&row, step->custom_ns);
-	put_count(&row, step->generic_ns);
-	insert_row(plan, "steps", "run, " STEP_COLUMNS, &row);
+	rtb_ledger_put_count(&row, run->run);
+	rtb_ledger_put_point(&row, step->has_point, step->point);
+	rtb_ledger_put_text(&row, arm_name(run, step->arm));
+	rtb_ledger_put_int(&row, step->step);
+	rtb_ledger_put_text(&row, step->statement);
+	rtb_ledger_put_count(&row, step->calls);
+	rtb_ledger_put_count(&row, step->first_ns);
+	rtb_ledger_put_count(&row, step->second_ns);
+	rtb_ledger_put_count(&row, step->third_ns);
+	rtb_ledger_put_count(&row, step->later_ns);
+	rtb_ledger_put_count(&row, step->prepare_ns);
+	rtb_ledger_put_count(&row, step->custom_plans);
+	rtb_ledger_put_count(&row, step->generic_plans);
+	rtb_ledger_put_count(&row, step->custom_ns);
+	rtb_ledger_put_count(&row, step->generic_ns);
+	rtb_ledger_insert(plan, "steps", "run, " STEP_COLUMNS, &row);
 }
 
 /*

@@ -25,61 +25,13 @@
 #include "json_access.h"
 #include "ledger.h"
 #include "ledger_private.h"
-
-#define MAX_COLUMNS	32
-
-typedef struct Row
-{
-	int			n;
-	Oid			types[MAX_COLUMNS];
-	Datum		values[MAX_COLUMNS];
-	char		nulls[MAX_COLUMNS];
-} Row;
+#include "ledger_row.h"
 
 /* ---- writing ---- */
 
-static void
-put(Row *row, Oid type, Datum value, bool null)
-{
-	Assert(row->n < MAX_COLUMNS);
-	row->types[row->n] = type;
-	row->values[row->n] = value;
-	row->nulls[row->n++] = null ? 'n' : ' ';
-}
-
-static void
-put_text(Row *row, const char *text)
-{
-	put(row, TEXTOID, text ? CStringGetTextDatum(text) : (Datum) 0, text == NULL);
-}
-
-static void
-put_int(Row *row, int n)
-{
-	put(row, INT4OID, Int32GetDatum(n), false);
-}
-
-static void
-put_bigint(Row *row, int64 n)
-{
-	put(row, INT8OID, Int64GetDatum(n), false);
-}
-
-static void
-put_float(Row *row, double x)
-{
-	put(row, FLOAT8OID, Float8GetDatum(x), isnan(x));
-}
-
-static void
-put_bool(Row *row, bool value)
-{
-	put(row, BOOLOID, BoolGetDatum(value), false);
-}
-
 /* counts as an object; texts: their texts instead, of those that have one */
 static void
-put_counts(Row *row, List *counts, bool texts)
+put_counts(RtbLedgerRow *row, List *counts, bool texts)
 {
 	StringInfoData buf;
 	ListCell   *lc;
@@ -102,12 +54,12 @@ put_counts(Row *row, List *counts, bool texts)
 			appendStringInfo(&buf, INT64_FORMAT, count->n);
 	}
 	appendStringInfoChar(&buf, '}');
-	put(row, JSONBOID, JsonbPGetDatum(rtb_json_to_jsonb(buf.data)), false);
+	rtb_ledger_put(row, JSONBOID, JsonbPGetDatum(rtb_json_to_jsonb(buf.data)), false);
 }
 
 /* the buckets that hold something, and how many */
 static void
-put_histogram(Row *row, const RtbHistogram *h)
+put_histogram(RtbLedgerRow *row, const RtbHistogram *h)
 {
 	Datum	   *buckets = palloc(sizeof(Datum) * RTB_HISTOGRAM_BUCKETS);
 	Datum	   *counts = palloc(sizeof(Datum) * RTB_HISTOGRAM_BUCKETS);
@@ -120,29 +72,14 @@ put_histogram(Row *row, const RtbHistogram *h)
 		buckets[n] = Int32GetDatum(i);
 		counts[n++] = Int64GetDatum(h->counts[i]);
 	}
-	put_bigint(row, h->n);
-	put_bigint(row, h->max);
-	put_float(row, h->sum);
-	put_float(row, h->sum_of_squares);
-	put(row, INT4ARRAYOID, PointerGetDatum(construct_array(buckets, n, INT4OID, sizeof(int32),
+	rtb_ledger_put_bigint(row, h->n);
+	rtb_ledger_put_bigint(row, h->max);
+	rtb_ledger_put_float(row, h->sum);
+	rtb_ledger_put_float(row, h->sum_of_squares);
+	rtb_ledger_put(row, INT4ARRAYOID, PointerGetDatum(construct_array(buckets, n, INT4OID, sizeof(int32),
 														   true, TYPALIGN_INT)), false);
-	put(row, INT8ARRAYOID, PointerGetDatum(construct_array(counts, n, INT8OID, sizeof(int64),
+	rtb_ledger_put(row, INT8ARRAYOID, PointerGetDatum(construct_array(counts, n, INT8OID, sizeof(int64),
 														   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE)), false);
-}
-
-/* "INSERT INTO table (columns) VALUES ($1, ...)" */
-static void
-insert(const char *table, const char *columns, Row *row)
-{
-	StringInfoData sql;
-
-	initStringInfo(&sql);
-	appendStringInfo(&sql, "INSERT INTO rtbench.%s (%s) VALUES (", table, columns);
-	for (int i = 1; i <= row->n; i++)
-		appendStringInfo(&sql, "%s$%d", i > 1 ? ", " : "", i);
-	appendStringInfoChar(&sql, ')');
-	if (SPI_execute_with_args(sql.data, row->n, row->types, row->values, row->nulls, false, 0) != SPI_OK_INSERT)
-		elog(ERROR, "could not keep the load");
 }
 
 /* the groups as an array of objects: what load_result() needs to know of them */
@@ -186,54 +123,55 @@ groups_document(const RtbLoad *load)
 static void
 write_load(const RtbLoad *load)
 {
-	Row			row = {0};
+	SPIPlanPtr	plan = NULL;
+	RtbLedgerRow row = {0};
 
-	put(&row, REGROLEOID, ObjectIdGetDatum(GetUserId()), false);
-	put_text(&row, load->label);
-	put_text(&row, load->scenario);
-	put_text(&row, load->compared < 0 ? NULL
+	rtb_ledger_put(&row, REGROLEOID, ObjectIdGetDatum(GetUserId()), false);
+	rtb_ledger_put_text(&row, load->label);
+	rtb_ledger_put_text(&row, load->scenario);
+	rtb_ledger_put_text(&row, load->compared < 0 ? NULL
 			 : ((RtbLoadGroup *) list_nth(load->groups, load->compared))->name);
-	put(&row, JSONBOID, JsonbPGetDatum(groups_document(load)), false);
-	put_float(&row, load->margin);
-	put_bigint(&row, load->seed);
-	put(&row, TIMESTAMPTZOID, TimestampTzGetDatum(load->started_at), false);
-	put(&row, TIMESTAMPTZOID, TimestampTzGetDatum(load->finished_at), false);
-	put_text(&row, load->server_version);
-	put(&row, JSONBOID, JsonbPGetDatum(load->options), false);
-	put(&row, JSONBOID, JsonbPGetDatum(load->settings), false);
-	put(&row, JSONBOID, JsonbPGetDatum(load->machine), false);
-	put(&row, JSONBOID, JsonbPGetDatum(rtb_json_to_jsonb(load->setup)), false);
-	insert("loads", "owner, label, scenario, compared, groups, margin, seed, started_at, finished_at, "
+	rtb_ledger_put(&row, JSONBOID, JsonbPGetDatum(groups_document(load)), false);
+	rtb_ledger_put_float(&row, load->margin);
+	rtb_ledger_put_bigint(&row, load->seed);
+	rtb_ledger_put(&row, TIMESTAMPTZOID, TimestampTzGetDatum(load->started_at), false);
+	rtb_ledger_put(&row, TIMESTAMPTZOID, TimestampTzGetDatum(load->finished_at), false);
+	rtb_ledger_put_text(&row, load->server_version);
+	rtb_ledger_put(&row, JSONBOID, JsonbPGetDatum(load->options), false);
+	rtb_ledger_put(&row, JSONBOID, JsonbPGetDatum(load->settings), false);
+	rtb_ledger_put(&row, JSONBOID, JsonbPGetDatum(load->machine), false);
+	rtb_ledger_put(&row, JSONBOID, JsonbPGetDatum(rtb_json_to_jsonb(load->setup)), false);
+	rtb_ledger_insert(&plan, "loads", "owner, label, scenario, compared, groups, margin, seed, started_at, finished_at, "
 		   "server_version, options, settings, machine, setup", &row);
 }
 
 static void
-write_window(const RtbLoad *load, const RtbLoadWindow *w)
+write_window(SPIPlanPtr *plan, const RtbLoad *load, const RtbLoadWindow *w)
 {
-	Row			row = {0};
+	RtbLedgerRow row = {0};
 	RtbLoadGroup *g = list_nth(load->groups, w->group);
 	RtbLoadGroup *compared = load->compared < 0 ? g : list_nth(load->groups, load->compared);
 
-	put_bigint(&row, load->run);
-	put_int(&row, w->number);
-	put_int(&row, w->round);
-	put_int(&row, w->position);
-	put_bool(&row, w->control);
-	put_text(&row, ((RtbLoadVariant *) list_nth(compared->variants, w->variant))->name);
-	put_text(&row, g->name);
-	put_int(&row, w->sessions);
-	put_float(&row, w->elapsed_ms);
-	put_float(&row, w->tps);
+	rtb_ledger_put_bigint(&row, load->run);
+	rtb_ledger_put_int(&row, w->number);
+	rtb_ledger_put_int(&row, w->round);
+	rtb_ledger_put_int(&row, w->position);
+	rtb_ledger_put_bool(&row, w->control);
+	rtb_ledger_put_text(&row, ((RtbLoadVariant *) list_nth(compared->variants, w->variant))->name);
+	rtb_ledger_put_text(&row, g->name);
+	rtb_ledger_put_int(&row, w->sessions);
+	rtb_ledger_put_float(&row, w->elapsed_ms);
+	rtb_ledger_put_float(&row, w->tps);
 	put_histogram(&row, w->latency);
-	put_float(&row, w->lag_ms);
-	put_float(&row, w->lag_max_ms);
-	put_bigint(&row, w->retries);
-	put_bigint(&row, w->xids);
-	put_bool(&row, w->overflowed);
+	rtb_ledger_put_float(&row, w->lag_ms);
+	rtb_ledger_put_float(&row, w->lag_max_ms);
+	rtb_ledger_put_bigint(&row, w->retries);
+	rtb_ledger_put_bigint(&row, w->xids);
+	rtb_ledger_put_bool(&row, w->overflowed);
 	put_counts(&row, w->errors, false);
 	put_counts(&row, w->errors, true);
 	put_counts(&row, w->waits, false);
-	insert("load_windows", "run, number, round, \"position\", control, variant, group_name, sessions, elapsed_ms, tps, "
+	rtb_ledger_insert(plan, "load_windows", "run, number, round, \"position\", control, variant, group_name, sessions, elapsed_ms, tps, "
 		   "transactions, latency_max, latency_sum, latency_squares, latency_buckets, latency_counts, lag_ms, lag_max_ms, "
 		   "retries, xids, subxact_overflowed, errors, messages, waits", &row);
 }
@@ -247,6 +185,7 @@ void
 rtb_load_write(RtbLoad *load)
 {
 	int			nestlevel = rtb_ledger_begin();
+	SPIPlanPtr	plan = NULL;
 	ListCell   *lc;
 
 	rtb_ledger_next_is(load->run);
@@ -262,7 +201,7 @@ rtb_load_write(RtbLoad *load)
 	foreach(lc, load->windows)
 	{
 		CHECK_FOR_INTERRUPTS();
-		write_window(load, lfirst(lc));
+		write_window(&plan, load, lfirst(lc));
 	}
 	rtb_ledger_end(nestlevel);
 }

@@ -23,11 +23,11 @@
 #include "judge.h"
 #include "load.h"
 #include "notes.h"
+#include "result_row.h"
 #include "stats.h"
 
 PG_FUNCTION_INFO_V1(rtb_sql_load_result);
 
-#define MAX_COLUMNS		40
 #define DIGITS			4
 #define FAMILY_ALPHA	0.05
 
@@ -223,46 +223,9 @@ control_failed(const Cell *baseline, bool latency, char **note)
 
 /* ---- rows ---- */
 
-typedef struct ResultRow
-{
-	int			n;
-	Datum		values[MAX_COLUMNS];
-	bool		nulls[MAX_COLUMNS];
-} ResultRow;
-
-static void
-add(ResultRow *row, Datum value, bool null)
-{
-	Assert(row->n < MAX_COLUMNS);
-	row->values[row->n] = value;
-	row->nulls[row->n++] = null;
-}
-
-static void
-add_text(ResultRow *row, const char *text)
-{
-	add(row, text ? CStringGetTextDatum(text) : (Datum) 0, text == NULL);
-}
-
-static void
-add_bigint(ResultRow *row, int64 n)
-{
-	add(row, Int64GetDatum(n), false);
-}
-
-static void
-add_number(ResultRow *row, double x, int digits)
-{
-	if (isnan(x) || isinf(x))
-		add(row, (Datum) 0, true);
-	else
-		add(row, DirectFunctionCall3(numeric_in, CStringGetDatum(rtb_format_significant(x, digits)),
-									 ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)), false);
-}
-
 /* counts as an object: as they are, or as shares of all */
 static void
-add_counts_object(ResultRow *row, List *counts, bool shares)
+add_counts_object(RtbRow *row, List *counts, bool shares)
 {
 	StringInfoData buf;
 	double		all = 0;
@@ -285,24 +248,22 @@ add_counts_object(ResultRow *row, List *counts, bool shares)
 			appendStringInfo(&buf, ": " INT64_FORMAT, count->n);
 	}
 	appendStringInfoChar(&buf, '}');
-	add(row, JsonbPGetDatum(rtb_json_to_jsonb(buf.data)), false);
+	rtb_row_add(row, JsonbPGetDatum(rtb_json_to_jsonb(buf.data)), false);
 }
 
 static void
-add_ratio(ResultRow *row, const RtbRatio *ratio)
+add_ratio(RtbRow *row, const RtbRatio *ratio)
 {
-	add_number(row, ratio->estimate, DIGITS);
-	add_number(row, ratio->low, DIGITS);
-	add_number(row, ratio->high, DIGITS);
+	rtb_row_add_significant(row, ratio->estimate, DIGITS);
+	rtb_row_add_significant(row, ratio->low, DIGITS);
+	rtb_row_add_significant(row, ratio->high, DIGITS);
 }
 
 static void
-add_decrease(ResultRow *row, double ratio)
+add_decrease(RtbRow *row, double ratio)
 {
 	/* one decimal: a tenth of a percent */
-	add(row, isnan(ratio) ? (Datum) 0
-		: DirectFunctionCall3(numeric_in, CStringGetDatum(psprintf("%.1f", 100 * (1 - ratio) + 0.0)),
-							  ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)), isnan(ratio));
+	rtb_row_add_decimals(row, 100 * (1 - ratio), 1);
 }
 
 static char *
@@ -337,49 +298,46 @@ notes_of(const Cell *cell)
 
 /* the figures of a group while a variant was in force */
 static void
-add_figures(ResultRow *row, const Cell *cell, const char *variant, const char *arm)
+add_figures(RtbRow *row, const Cell *cell, const char *variant, const char *arm)
 {
 	const RtbHistogram *h = &cell->latency;
 
-	add_bigint(row, cell->load->run);
-	add_text(row, cell->group->name);
-	add_text(row, variant);
-	add_text(row, arm);
-	add(row, Int32GetDatum(cell->group->sessions), false);
-	add(row, Int32GetDatum(list_length(cell->all)), false);
-	add_bigint(row, h->n);
-	add_number(row, cell->tps, DIGITS);
-	add_number(row, cell->tps_stddev, 2);
-	add_number(row, rtb_histogram_mean(h) / 1e6, DIGITS);
-	add_number(row, rtb_histogram_stddev(h) / 1e6, DIGITS);
-	add_number(row, rtb_histogram_quantile(h, 0.5) / 1e6, DIGITS);
-	add_number(row, rtb_histogram_quantile(h, 0.95) / 1e6, DIGITS);
-	add_number(row, rtb_histogram_quantile(h, 0.99) / 1e6, DIGITS);
-	add_number(row, h->n > 0 ? h->max / 1e6 : NAN, DIGITS);
+	rtb_row_add_bigint(row, cell->load->run);
+	rtb_row_add_text(row, cell->group->name);
+	rtb_row_add_text(row, variant);
+	rtb_row_add_text(row, arm);
+	rtb_row_add_int(row, cell->group->sessions);
+	rtb_row_add_int(row, list_length(cell->all));
+	rtb_row_add_bigint(row, h->n);
+	rtb_row_add_significant(row, cell->tps, DIGITS);
+	rtb_row_add_significant(row, cell->tps_stddev, 2);
+	rtb_row_add_significant(row, rtb_histogram_mean(h) / 1e6, DIGITS);
+	rtb_row_add_significant(row, rtb_histogram_stddev(h) / 1e6, DIGITS);
+	rtb_row_add_significant(row, rtb_histogram_quantile(h, 0.5) / 1e6, DIGITS);
+	rtb_row_add_significant(row, rtb_histogram_quantile(h, 0.95) / 1e6, DIGITS);
+	rtb_row_add_significant(row, rtb_histogram_quantile(h, 0.99) / 1e6, DIGITS);
+	rtb_row_add_significant(row, h->n > 0 ? h->max / 1e6 : NAN, DIGITS);
 	/* as it was given */
-	add(row, cell->group->rate > 0
-		? DirectFunctionCall3(numeric_in, CStringGetDatum(psprintf("%.6g", cell->group->rate)),
-							  ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1))
-		: (Datum) 0, cell->group->rate <= 0);
-	add_number(row, cell->lag_ms, 3);
-	add_number(row, cell->lag_max_ms, 3);
+	rtb_row_add_numeric(row, cell->group->rate > 0 ? psprintf("%.6g", cell->group->rate) : NULL);
+	rtb_row_add_significant(row, cell->lag_ms, 3);
+	rtb_row_add_significant(row, cell->lag_max_ms, 3);
 	add_counts_object(row, cell->errors, false);
-	add_bigint(row, cell->retries);
-	add_bigint(row, cell->xids);
-	add(row, BoolGetDatum(cell->overflowed), false);
+	rtb_row_add_bigint(row, cell->retries);
+	rtb_row_add_bigint(row, cell->xids);
+	rtb_row_add(row, BoolGetDatum(cell->overflowed), false);
 	add_counts_object(row, cell->waits, true);
 }
 
 static void
-add_nothing(ResultRow *row, int n)
+add_nothing(RtbRow *row, int n)
 {
 	while (n-- > 0)
-		add(row, (Datum) 0, true);
+		rtb_row_add(row, (Datum) 0, true);
 }
 
 /* how it stands beside the first variant */
 static void
-add_standing(ResultRow *row, const Cell *baseline, const Cell *cell)
+add_standing(RtbRow *row, const Cell *baseline, const Cell *cell)
 {
 	const RtbLoad *load = cell->load;
 	/* a rate fixes the throughput, and what differs is the latency */
@@ -420,34 +378,22 @@ add_standing(ResultRow *row, const Cell *baseline, const Cell *cell)
 	add_decrease(row, speedup.high);
 	add_decrease(row, speedup.low);
 	add_ratio(row, &latency);
-	add_number(row, judged->level, 6);
-	add_bigint(row, comparisons_of(load));
-	add_text(row, verdict);
-	add_text(row, join(notes));
-}
-
-static void
-put_row(ReturnSetInfo *rsinfo, ResultRow *row)
-{
-	if (row->n != rsinfo->setDesc->natts)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("the extension's functions do not fit its library"),
-				 errdetail("A row has %d columns and %d are expected.", row->n, rsinfo->setDesc->natts),
-				 errhint("Use ALTER EXTENSION rtbench UPDATE.")));
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, row->values, row->nulls);
+	rtb_row_add_significant(row, judged->level, 6);
+	rtb_row_add_bigint(row, comparisons_of(load));
+	rtb_row_add_text(row, verdict);
+	rtb_row_add_text(row, join(notes));
 }
 
 static void
 put_plain(ReturnSetInfo *rsinfo, const RtbLoad *load, int group)
 {
-	ResultRow	row = {0};
+	RtbRow		row = {0};
 	Cell	   *cell = collect(load, group, 0);
 
 	add_figures(&row, cell, NULL, ((RtbLoadVariant *) linitial(cell->group->variants))->arm);
 	add_nothing(&row, rsinfo->setDesc->natts - row.n - 1);
-	add_text(&row, join(notes_of(cell)));
-	put_row(rsinfo, &row);
+	rtb_row_add_text(&row, join(notes_of(cell)));
+	rtb_row_put(rsinfo, &row);
 }
 
 static void
@@ -458,14 +404,14 @@ put_compared(ReturnSetInfo *rsinfo, const RtbLoad *load, int group)
 
 	for (int variant = 0; variant < list_length(compared->variants); variant++)
 	{
-		ResultRow	row = {0};
+		RtbRow		row = {0};
 		Cell	   *cell = variant == 0 ? baseline : collect(load, group, variant);
 		int			own = group == load->compared ? variant : 0;
 
 		add_figures(&row, cell, ((RtbLoadVariant *) list_nth(compared->variants, variant))->name,
 					((RtbLoadVariant *) list_nth(cell->group->variants, own))->arm);
 		add_standing(&row, baseline, cell);
-		put_row(rsinfo, &row);
+		rtb_row_put(rsinfo, &row);
 	}
 }
 

@@ -17,6 +17,7 @@
 #include "funcapi.h"
 #include "judge.h"
 #include "result.h"
+#include "result_row.h"
 #include "stats.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -24,7 +25,6 @@
 PG_FUNCTION_INFO_V1(rtb_sql_project);
 PG_FUNCTION_INFO_V1(rtb_sql_project_count);
 
-#define COLUMNS		11
 #define REMARK		"a lower bound: a statement after an idle wait is dearer than one right after another"
 #define NO_FLOOR	"no floor: the measured time has a simulated distance in it"
 
@@ -75,43 +75,25 @@ projected_ns(const RtbRun *run, const RtbResult *result, double round_trip_ms)
 }
 
 static void
-set_number(Datum *values, bool *nulls, int column, double number)
-{
-	nulls[column] = !isfinite(number);
-	if (!nulls[column])
-		values[column] = DirectFunctionCall3(numeric_in,
-											 CStringGetDatum(rtb_format_significant(number, 3)),
-											 ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
-}
-
-static void
 put_projection(ReturnSetInfo *rsinfo, const RtbRun *run, const RtbResult *result,
 			   const RtbResult *baseline, double round_trip_ms)
 {
 	double		ns = projected_ns(run, result, round_trip_ms);
 	bool		compared = isfinite(result->speedup.estimate);
-	Datum		values[COLUMNS] = {0};
-	bool		nulls[COLUMNS] = {false};
+	RtbRow		row = {0};
 
-	values[0] = Int64GetDatum(run->run);
-	values[1] = Float8GetDatum(round_trip_ms);
-	values[2] = Int64GetDatum(result->point);
-	nulls[2] = !result->has_point;
-	values[3] = CStringGetTextDatum(list_nth(run->arms, result->arm));
-	values[4] = Int64GetDatum(result->round_trips);
-	nulls[4] = result->round_trips == RTB_UNKNOWN;
-	set_number(values, nulls, 5, has_distance(run, result) ? NAN : result->median_ns / 1e6);
-	set_number(values, nulls, 6, ns / 1e6);
-	set_number(values, nulls, 7, compared ? projected_ns(run, baseline, round_trip_ms) / ns : NAN);
-	set_number(values, nulls, 8, ns / result->median_ns);
-	values[9] = CStringGetTextDatum("computed");
-	values[10] = CStringGetTextDatum(has_distance(run, result) ? NO_FLOOR : REMARK);
-	if (rsinfo->setDesc->natts != COLUMNS)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("the extension's functions do not fit its library"),
-				 errhint("Use ALTER EXTENSION rtbench UPDATE.")));
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	rtb_row_add_bigint(&row, run->run);
+	rtb_row_add(&row, Float8GetDatum(round_trip_ms), false);
+	rtb_row_add_point(&row, result->has_point, result->point);
+	rtb_row_add_text(&row, list_nth(run->arms, result->arm));
+	rtb_row_add_count(&row, result->round_trips);
+	rtb_row_add_significant(&row, has_distance(run, result) ? NAN : result->median_ns / 1e6, 3);
+	rtb_row_add_significant(&row, ns / 1e6, 3);
+	rtb_row_add_significant(&row, compared ? projected_ns(run, baseline, round_trip_ms) / ns : NAN, 3);
+	rtb_row_add_significant(&row, ns / result->median_ns, 3);
+	rtb_row_add_text(&row, "computed");
+	rtb_row_add_text(&row, has_distance(run, result) ? NO_FLOOR : REMARK);
+	rtb_row_put(rsinfo, &row);
 }
 
 /* project(round_trip_ms float8[], run bigint) */

@@ -19,86 +19,15 @@
 #include "funcapi.h"
 #include "judge.h"
 #include "load.h"
+#include "result_row.h"
 #include "stats.h"
 #include "utils/builtins.h"
 
 PG_FUNCTION_INFO_V1(rtb_sql_result);
 PG_FUNCTION_INFO_V1(rtb_sql_step_result);
 
-#define MAX_COLUMNS	56
-
 /* most decimals that a bound gets so as not to seem on the wrong side of a limit */
 #define MAX_DECIMALS	6
-
-/* ---- a row, column after column ---- */
-
-typedef struct ResultRow
-{
-	int			n;
-	Datum		values[MAX_COLUMNS];
-	bool		nulls[MAX_COLUMNS];
-} ResultRow;
-
-static void
-add(ResultRow *row, Datum value, bool null)
-{
-	Assert(row->n < MAX_COLUMNS);
-	row->values[row->n] = value;
-	row->nulls[row->n++] = null;
-}
-
-static void
-add_text(ResultRow *row, const char *text)
-{
-	add(row, text ? CStringGetTextDatum(text) : (Datum) 0, text == NULL);
-}
-
-static void
-add_bigint(ResultRow *row, int64 value)
-{
-	add(row, Int64GetDatum(value), value == RTB_UNKNOWN);
-}
-
-static void
-add_point(ResultRow *row, bool has_point, int64 point)
-{
-	add(row, Int64GetDatum(point), !has_point);
-}
-
-static void
-add_int(ResultRow *row, int value)
-{
-	add(row, Int32GetDatum(value), false);
-}
-
-/* a numeric from its text, NULL from NULL */
-static void
-add_numeric(ResultRow *row, char *text)
-{
-	add(row, text ? DirectFunctionCall3(numeric_in, CStringGetDatum(text),
-										ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)) : (Datum) 0,
-		text == NULL);
-}
-
-/* a number with significant digits, NULL if it is not known */
-static void
-add_significant(ResultRow *row, double number, int digits)
-{
-	add_numeric(row, isfinite(number) ? rtb_format_significant(number, digits) : NULL);
-}
-
-static void
-put_row(ReturnSetInfo *rsinfo, ResultRow *row)
-{
-	if (row->n != rsinfo->setDesc->natts)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("the extension's functions do not fit its library"),
-				 errdetail("A row has %d columns and %d are expected.",
-						   row->n, rsinfo->setDesc->natts),
-				 errhint("Use ALTER EXTENSION rtbench UPDATE.")));
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, row->values, row->nulls);
-}
 
 /* ---- ratios ---- */
 
@@ -149,7 +78,7 @@ format_bound(double bound, int decimals, double margin)
  * estimate, and the estimate as it is printed in *printed.
  */
 static int
-add_ratio(ResultRow *row, const RtbRatio *ratio, double margin, double *printed)
+add_ratio(RtbRow *row, const RtbRatio *ratio, double margin, double *printed)
 {
 	int			decimals = 0;
 	char	   *text = NULL;
@@ -161,30 +90,30 @@ add_ratio(ResultRow *row, const RtbRatio *ratio, double margin, double *printed)
 		text = psprintf("%.*f", decimals, ratio->estimate);
 		*printed = strtod(text, NULL);
 	}
-	add_numeric(row, text);
+	rtb_row_add_numeric(row, text);
 	return decimals;
 }
 
 static void
-add_bounds(ResultRow *row, const RtbRatio *ratio, int decimals, double margin)
+add_bounds(RtbRow *row, const RtbRatio *ratio, int decimals, double margin)
 {
-	add_numeric(row, format_bound(ratio->low, decimals, margin));
-	add_numeric(row, format_bound(ratio->high, decimals, margin));
+	rtb_row_add_numeric(row, format_bound(ratio->low, decimals, margin));
+	rtb_row_add_numeric(row, format_bound(ratio->high, decimals, margin));
 }
 
 /* ---- times ---- */
 
 static void
-add_ms(ResultRow *row, const RtbResult *result, double ns)
+add_ms(RtbRow *row, const RtbResult *result, double ns)
 {
-	add_significant(row, ns / 1e6, result->digits);
+	rtb_row_add_significant(row, ns / 1e6, result->digits);
 }
 
 /* microseconds for each of a count, NULL of none */
 static void
-add_us_per(ResultRow *row, const RtbResult *result, int64 count)
+add_us_per(RtbRow *row, const RtbResult *result, int64 count)
 {
-	add_significant(row, count > 0 ? result->median_ns / 1e3 / count : NAN, result->digits);
+	rtb_row_add_significant(row, count > 0 ? result->median_ns / 1e3 / count : NAN, result->digits);
 }
 
 /* ---- rows ---- */
@@ -209,39 +138,39 @@ rtb_result_put_verdicts(ReturnSetInfo *rsinfo, const RtbRun *run)
 	foreach(lc, results)
 	{
 		const RtbResult *result = lfirst(lc);
-		ResultRow	row = {0};
+		RtbRow		row = {0};
 		double		printed;
 		int			decimals;
 
-		add_point(&row, result->has_point, result->point);
-		add_text(&row, arm_name(run, result->arm));
-		add_bigint(&row, result->statements);
+		rtb_row_add_point(&row, result->has_point, result->point);
+		rtb_row_add_text(&row, arm_name(run, result->arm));
+		rtb_row_add_count(&row, result->statements);
 		add_ms(&row, result, result->median_ns);
 		add_us_per(&row, result, result->statements);
-		add_bigint(&row, result->buffers);
+		rtb_row_add_count(&row, result->buffers);
 		decimals = add_ratio(&row, &result->speedup, run->margin, &printed);
 		add_bounds(&row, &result->speedup, decimals, run->margin);
-		add_text(&row, result->verdict);
-		put_row(rsinfo, &row);
+		rtb_row_add_text(&row, result->verdict);
+		rtb_row_put(rsinfo, &row);
 	}
 }
 
 /* what an arm does and takes: the first columns of rtbench.result() */
 static void
-add_figures(ResultRow *row, const RtbRun *run, const RtbResult *result)
+add_figures(RtbRow *row, const RtbRun *run, const RtbResult *result)
 {
-	add_bigint(row, run->run);
-	add_point(row, result->has_point, result->point);
-	add_text(row, arm_name(run, result->arm));
-	add_text(row, result->arm < list_length(run->descriptions) ?
+	rtb_row_add_count(row, run->run);
+	rtb_row_add_point(row, result->has_point, result->point);
+	rtb_row_add_text(row, arm_name(run, result->arm));
+	rtb_row_add_text(row, result->arm < list_length(run->descriptions) ?
 			 list_nth(run->descriptions, result->arm) : NULL);
-	add_bigint(row, result->round_trips);
-	add_bigint(row, result->statements);
-	add_bigint(row, result->fired);
-	add_bigint(row, result->rows);
-	add_int(row, result->passes);
-	add_int(row, result->rounds);
-	add_int(row, result->sessions);
+	rtb_row_add_count(row, result->round_trips);
+	rtb_row_add_count(row, result->statements);
+	rtb_row_add_count(row, result->fired);
+	rtb_row_add_count(row, result->rows);
+	rtb_row_add_int(row, result->passes);
+	rtb_row_add_int(row, result->rounds);
+	rtb_row_add_int(row, result->sessions);
 	add_ms(row, result, result->first_ns);
 	add_ms(row, result, result->median_ns);
 	add_ms(row, result, result->mean_ns);
@@ -250,31 +179,31 @@ add_figures(ResultRow *row, const RtbRun *run, const RtbResult *result)
 	add_ms(row, result, result->cpu_ns);
 	add_us_per(row, result, result->statements);
 	add_us_per(row, result, result->rows);
-	add_bigint(row, result->buffers);
-	add_bigint(row, result->wal_records);
-	add_bigint(row, result->wal_bytes);
-	add_bigint(row, result->xids);
-	add_bigint(row, result->transactions);
-	add_significant(row, result->tps, result->digits);
-	add_significant(row, result->tps_stddev, 2);
+	rtb_row_add_count(row, result->buffers);
+	rtb_row_add_count(row, result->wal_records);
+	rtb_row_add_count(row, result->wal_bytes);
+	rtb_row_add_count(row, result->xids);
+	rtb_row_add_count(row, result->transactions);
+	rtb_row_add_significant(row, result->tps, result->digits);
+	rtb_row_add_significant(row, result->tps_stddev, 2);
 	add_ms(row, result, result->commit_ns);
-	add(row, BoolGetDatum(result->subxact_overflowed > 0), result->subxact_overflowed == RTB_UNKNOWN);
-	add_significant(row, result->hot_percent, 3);
-	add_bigint(row, result->catalog_reads);
-	add_text(row, result->plan_shape);
+	rtb_row_add(row, BoolGetDatum(result->subxact_overflowed > 0), result->subxact_overflowed == RTB_UNKNOWN);
+	rtb_row_add_significant(row, result->hot_percent, 3);
+	rtb_row_add_count(row, result->catalog_reads);
+	rtb_row_add_text(row, result->plan_shape);
 }
 
 /* 100 (1 - speedup), from the speedup as it is printed, so that the columns agree */
 static void
-add_decrease(ResultRow *row, double speedup, int decimals)
+add_decrease(RtbRow *row, double speedup, int decimals)
 {
-	add_numeric(row, isfinite(speedup) ?
+	rtb_row_add_numeric(row, isfinite(speedup) ?
 				psprintf("%.*f", Max(0, decimals - 2), 100 * (1 - speedup) + 0.0) : NULL);
 }
 
 /* how an arm stands: the other columns of rtbench.result() */
 static void
-add_standing(ResultRow *row, const RtbRun *run, const RtbResult *result)
+add_standing(RtbRow *row, const RtbRun *run, const RtbResult *result)
 {
 	double		printed;
 	int			decimals;
@@ -286,14 +215,14 @@ add_standing(ResultRow *row, const RtbRun *run, const RtbResult *result)
 	add_decrease(row, result->speedup.low, decimals);
 	decimals = add_ratio(row, &result->cpu_speedup, run->margin, &printed);
 	add_bounds(row, &result->cpu_speedup, decimals, run->margin);
-	add_numeric(row, isnan(result->speedup.level) ? NULL :
+	rtb_row_add_numeric(row, isnan(result->speedup.level) ? NULL :
 				psprintf("%.6g", result->speedup.level));
-	add_bigint(row, result->comparisons);
-	add_text(row, result->scope);
-	add_text(row, result->verdict);
-	add_text(row, result->digest);
-	add_text(row, result->checked);
-	add_text(row, result->notes);
+	rtb_row_add_count(row, result->comparisons);
+	rtb_row_add_text(row, result->scope);
+	rtb_row_add_text(row, result->verdict);
+	rtb_row_add_text(row, result->digest);
+	rtb_row_add_text(row, result->checked);
+	rtb_row_add_text(row, result->notes);
 }
 
 /*
@@ -344,20 +273,20 @@ rtb_sql_result(PG_FUNCTION_ARGS)
 	foreach(lc, results)
 	{
 		const RtbResult *result = lfirst(lc);
-		ResultRow	row = {0};
+		RtbRow		row = {0};
 
 		add_figures(&row, run, result);
 		add_standing(&row, run, result);
-		put_row(rsinfo, &row);
+		rtb_row_put(rsinfo, &row);
 	}
 	return (Datum) 0;
 }
 
 /* nanoseconds as microseconds */
 static void
-add_us(ResultRow *row, int64 ns)
+add_us(RtbRow *row, int64 ns)
 {
-	add_significant(row, ns == RTB_UNKNOWN ? NAN : ns / 1e3, 3);
+	rtb_row_add_significant(row, ns == RTB_UNKNOWN ? NAN : ns / 1e3, 3);
 }
 
 /* step_result(run bigint) */
@@ -372,24 +301,24 @@ rtb_sql_step_result(PG_FUNCTION_ARGS)
 	foreach(lc, run->steps)
 	{
 		const RtbStepTime *step = lfirst(lc);
-		ResultRow	row = {0};
+		RtbRow		row = {0};
 
-		add_bigint(&row, run->run);
-		add_point(&row, step->has_point, step->point);
-		add_text(&row, arm_name(run, step->arm));
-		add_int(&row, step->step);
-		add_text(&row, step->statement);
-		add_bigint(&row, step->calls);
+		rtb_row_add_count(&row, run->run);
+		rtb_row_add_point(&row, step->has_point, step->point);
+		rtb_row_add_text(&row, arm_name(run, step->arm));
+		rtb_row_add_int(&row, step->step);
+		rtb_row_add_text(&row, step->statement);
+		rtb_row_add_count(&row, step->calls);
 		add_us(&row, step->first_ns);
 		add_us(&row, step->second_ns);
 		add_us(&row, step->third_ns);
 		add_us(&row, step->later_ns);
 		add_us(&row, step->prepare_ns);
-		add_bigint(&row, step->custom_plans);
-		add_bigint(&row, step->generic_plans);
+		rtb_row_add_count(&row, step->custom_plans);
+		rtb_row_add_count(&row, step->generic_plans);
 		add_us(&row, step->custom_ns);
 		add_us(&row, step->generic_ns);
-		put_row(rsinfo, &row);
+		rtb_row_put(rsinfo, &row);
 	}
 	return (Datum) 0;
 }

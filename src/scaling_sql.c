@@ -15,45 +15,11 @@
 #include "funcapi.h"
 #include "notes.h"
 #include "result.h"
+#include "result_row.h"
 #include "stats.h"
 #include "utils/builtins.h"
 
 PG_FUNCTION_INFO_V1(rtb_sql_scaling);
-
-#define COLUMNS		22
-
-typedef struct ScalingRow
-{
-	int			n;
-	Datum		values[COLUMNS];
-	bool		nulls[COLUMNS];
-} ScalingRow;
-
-static void
-add(ScalingRow *row, Datum value, bool null)
-{
-	Assert(row->n < COLUMNS);
-	row->values[row->n] = value;
-	row->nulls[row->n++] = null;
-}
-
-static void
-add_text(ScalingRow *row, const char *text)
-{
-	add(row, text ? CStringGetTextDatum(text) : (Datum) 0, text == NULL);
-}
-
-/* a number with so many decimals as a numeric, NULL if it is not known */
-static void
-add_number(ScalingRow *row, double number, int decimals)
-{
-	if (!isfinite(number))
-		add(row, (Datum) 0, true);
-	else
-		add(row, DirectFunctionCall3(numeric_in,
-									 CStringGetDatum(psprintf("%.*f", decimals, number + 0.0)),
-									 ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)), false);
-}
 
 /* decimals that give a number three significant digits */
 static int
@@ -67,7 +33,7 @@ three_digits(double number)
  * give three digits, but none below the second digit of half the interval.
  */
 static void
-add_estimate(ScalingRow *row, const RtbEstimate *e, double unit, int most)
+add_estimate(RtbRow *row, const RtbEstimate *e, double unit, int most)
 {
 	double		value = e->value / unit;
 	double		half = (e->high - e->low) / unit / 2;
@@ -80,9 +46,9 @@ add_estimate(ScalingRow *row, const RtbEstimate *e, double unit, int most)
 		decimals = fabs(value) < half ? allowed : Min(decimals, allowed);
 	}
 	decimals = Min(decimals, most);
-	add_number(row, value, decimals);
-	add_number(row, e->low / unit, decimals);
-	add_number(row, e->high / unit, decimals);
+	rtb_row_add_decimals(row, value, decimals);
+	rtb_row_add_decimals(row, e->low / unit, decimals);
+	rtb_row_add_decimals(row, e->high / unit, decimals);
 }
 
 static char *
@@ -117,32 +83,27 @@ rtb_sql_scaling(PG_FUNCTION_ARGS)
 	foreach(lc, scalings)
 	{
 		const RtbScaling *scaling = lfirst(lc);
-		ScalingRow	row = {0};
+		RtbRow		row = {0};
 
-		add(&row, Int64GetDatum(run->run), false);
-		add_text(&row, list_nth(run->arms, scaling->arm));
-		add(&row, Int32GetDatum(scaling->points), false);
+		rtb_row_add_bigint(&row, run->run);
+		rtb_row_add_text(&row, list_nth(run->arms, scaling->arm));
+		rtb_row_add_int(&row, scaling->points);
 		add_estimate(&row, &scaling->price_ns, 1e3, 6);
-		add_text(&row, basis(run, scaling));
+		rtb_row_add_text(&row, basis(run, scaling));
 		add_estimate(&row, &scaling->fixed_ns, 1e6, 6);
-		add_text(&row, flatness_text(scaling));
-		add_number(&row, scaling->doubling, 2);
+		rtb_row_add_text(&row, flatness_text(scaling));
+		rtb_row_add_decimals(&row, scaling->doubling, 2);
 		add_estimate(&row, &scaling->exponent, 1, 3);
 		add_estimate(&row, &scaling->speedup_growth, 1, 3);
-		add_number(&row, scaling->price_ns.level, 6);
+		rtb_row_add_decimals(&row, scaling->price_ns.level, 6);
 		row.values[row.n - 1] = row.nulls[row.n - 1] ? (Datum) 0 :
 			DirectFunctionCall1(numeric_trim_scale, row.values[row.n - 1]);
-		add_text(&row, scaling->price_ns.units == 0 ? NULL :
+		rtb_row_add_text(&row, scaling->price_ns.units == 0 ? NULL :
 				 psprintf("%d %s", scaling->price_ns.units,
 						  scaling->sessions ? "sessions" : "rounds"));
-		add_text(&row, scaling->word);
-		add_text(&row, rtb_notes_join(scaling->notes));
-		if (row.n != rsinfo->setDesc->natts)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("the extension's functions do not fit its library"),
-					 errhint("Use ALTER EXTENSION rtbench UPDATE.")));
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, row.values, row.nulls);
+		rtb_row_add_text(&row, scaling->word);
+		rtb_row_add_text(&row, rtb_notes_join(scaling->notes));
+		rtb_row_put(rsinfo, &row);
 	}
 	return (Datum) 0;
 }
