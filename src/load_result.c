@@ -360,13 +360,17 @@ add_standing(RtbRow *row, const Cell *baseline, const Cell *cell)
 		notes = lappend(notes, psprintf("%d rounds without a transaction left out", without));
 	if (judged->units > 0 && !judged->corrected && !isnan(judged->level))
 		notes = lappend(notes, "level not corrected");
-	if (cell == baseline)
+	if (failed || judged->units == 0)
+	{
+		/* no ratio of what does not even equal itself */
+		verdict = "not comparable";
+		speedup = latency = (RtbRatio) {0, NAN, NAN, NAN, NAN, true, NAN, false};
+	}
+	else if (cell == baseline)
 	{
 		verdict = "baseline";
 		speedup = latency = (RtbRatio) {speedup.units, 1, NAN, NAN, NAN, true, NAN, false};
 	}
-	else if (failed || judged->units == 0)
-		verdict = "not comparable";
 	else
 		verdict = rtb_judge_word(judged, load->margin);
 	/* half-width on the log scale; as the method has it for 99 % */
