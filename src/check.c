@@ -103,8 +103,10 @@ rtb_check_returned_text(RtbCheck *check, bool with_row_hashes, int ncolumns, cha
 						int *lengths)
 {
 	RtbCheckPart *part = returned_part(check, ncolumns, with_row_hashes);
+	RtbHash128	hash = rtb_digest_add_text_row(&part->digest, ncolumns, values, lengths);
 
-	rtb_digest_text_row(&part->digest, part->row_hashes, ncolumns, values, lengths);
+	if (part->row_hashes != NULL)
+		rtb_row_hash_put(part->row_hashes, hash);
 }
 
 static void

@@ -212,9 +212,9 @@ rtb_digest_row_end(RtbDigest *digest)
  * NULL, else lengths[i] bytes in the database's encoding.  The session that
  * wrote them must have had rtb_digest_settings, then the digest is the same as
  * that of rtb_digest_receiver over the same rows.  The first row fixes the
- * width; throws on a row of another.
+ * width; throws on a row of another.  Returns the row's hash.
  */
-void
+RtbHash128
 rtb_digest_add_text_row(RtbDigest *digest, int ncolumns, char **values, int *lengths)
 {
 	if (unlikely(digest->column_sums == NULL || digest->ncolumns != ncolumns))
@@ -228,7 +228,7 @@ rtb_digest_add_text_row(RtbDigest *digest, int ncolumns, char **values, int *len
 		else
 			rtb_digest_row_value(digest, i, values[i], lengths[i]);
 	}
-	(void) rtb_digest_row_end(digest);
+	return rtb_digest_row_end(digest);
 }
 
 /*

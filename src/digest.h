@@ -54,7 +54,7 @@ typedef struct RtbSetting
 /* digest.c: the hash itself */
 extern void rtb_digest_init(RtbDigest *digest);
 extern void rtb_digest_set_columns(RtbDigest *digest, int ncolumns, char **names);
-extern void rtb_digest_add_text_row(RtbDigest *digest, int ncolumns, char **values, int *lengths);
+extern RtbHash128 rtb_digest_add_text_row(RtbDigest *digest, int ncolumns, char **values, int *lengths);
 extern char *rtb_digest_text(const RtbDigest *digest);
 extern bool rtb_digest_equal(const RtbDigest *a, const RtbDigest *b);
 extern void rtb_digest_combine(RtbDigest *total, const char *label, const RtbDigest *part);
@@ -78,9 +78,7 @@ extern DestReceiver *rtb_digest_receiver(RtbDigest *digest, Tuplestorestate *row
 
 /* row_hashes.c: how many rows each side has alone */
 extern TupleDesc rtb_row_hash_tupdesc(void);
-extern void rtb_row_hash_put(Tuplestorestate *hashes, TupleDesc desc, RtbHash128 hash);
-extern void rtb_digest_text_row(RtbDigest *digest, Tuplestorestate *row_hashes, int ncolumns,
-								char **values, int *lengths);
+extern void rtb_row_hash_put(Tuplestorestate *hashes, RtbHash128 hash);
 extern void rtb_row_hashes_compare(Tuplestorestate *a, Tuplestorestate *b,
 								   uint64 *only_a, uint64 *only_b);
 

@@ -59,7 +59,6 @@ typedef struct DigestReceiver
 	DestReceiver pub;
 	RtbDigest  *digest;
 	Tuplestorestate *row_hashes;	/* or NULL */
-	TupleDesc	row_hash_desc;
 
 	MemoryContext setup_context;
 	MemoryContext batch_context;
@@ -246,7 +245,7 @@ digest_slot(DigestReceiver *self, TupleTableSlot *slot)
 	}
 	hash = rtb_digest_row_end(digest);
 	if (self->row_hashes != NULL)
-		rtb_row_hash_put(self->row_hashes, self->row_hash_desc, hash);
+		rtb_row_hash_put(self->row_hashes, hash);
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(self->row_context);
 }
@@ -375,8 +374,6 @@ rtb_digest_receiver(RtbDigest *digest, Tuplestorestate *row_hashes)
 
 	self->digest = digest;
 	self->row_hashes = row_hashes;
-	if (row_hashes != NULL)
-		self->row_hash_desc = rtb_row_hash_tupdesc();
 	self->setup_context = AllocSetContextCreate(CurrentMemoryContext, "rtbench digest setup",
 												ALLOCSET_SMALL_SIZES);
 	self->batch_context = AllocSetContextCreate(CurrentMemoryContext, "rtbench digest batch",

@@ -283,7 +283,7 @@ rtb_sql_digest_text_rows(PG_FUNCTION_ARGS)
 			row[j] = nulls[i + j] ? NULL : VARDATA_ANY(bytes);
 			lengths[j] = nulls[i + j] ? 0 : VARSIZE_ANY_EXHDR(bytes);
 		}
-		rtb_digest_add_text_row(&digest, width, row, lengths);
+		(void) rtb_digest_add_text_row(&digest, width, row, lengths);
 	}
 	PG_RETURN_DATUM(digest_result(fcinfo, &digest));
 }

@@ -11,6 +11,7 @@
 #include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
+#include "utils/memutils.h"
 #include "utils/tuplesort.h"
 #include "utils/typcache.h"
 #include "utils/uuid.h"
@@ -27,15 +28,23 @@ typedef struct Side
 } Side;
 
 /*
- * The row type of a tuplestore of row hashes: one uuid column.  Palloc'd in
- * the current memory context.
+ * The row type of a tuplestore of row hashes: one uuid column.  Made once for
+ * the process, since it is asked for with every row; not to be changed or freed.
  */
 TupleDesc
 rtb_row_hash_tupdesc(void)
 {
-	TupleDesc	desc = CreateTemplateTupleDesc(1);
+	static TupleDesc desc = NULL;
 
-	TupleDescInitEntry(desc, 1, "row_hash", UUIDOID, -1, 0);
+	if (desc == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+		TupleDesc	made = CreateTemplateTupleDesc(1);
+
+		TupleDescInitEntry(made, 1, "row_hash", UUIDOID, -1, 0);
+		MemoryContextSwitchTo(old);
+		desc = made;
+	}
 	return desc;
 }
 
@@ -44,7 +53,7 @@ rtb_row_hash_tupdesc(void)
  *		Add a row's hash to a tuplestore of row hashes.
  */
 void
-rtb_row_hash_put(Tuplestorestate *hashes, TupleDesc desc, RtbHash128 hash)
+rtb_row_hash_put(Tuplestorestate *hashes, RtbHash128 hash)
 {
 	pg_uuid_t	uuid;
 	Datum		value = UUIDPGetDatum(&uuid);
@@ -52,32 +61,7 @@ rtb_row_hash_put(Tuplestorestate *hashes, TupleDesc desc, RtbHash128 hash)
 
 	StaticAssertStmt(sizeof(uuid.data) == sizeof(RtbHash128), "a row's hash fits a uuid");
 	memcpy(uuid.data, &hash, sizeof(hash));
-	tuplestore_putvalues(hashes, desc, &value, &isnull);
-}
-
-/*
- * rtb_digest_text_row
- *		Add a row that came as text, and its hash to row_hashes unless NULL.
- */
-void
-rtb_digest_text_row(RtbDigest *digest, Tuplestorestate *row_hashes, int ncolumns, char **values,
-					int *lengths)
-{
-	RtbHash128	hash;
-
-	if (unlikely(digest->column_sums == NULL || digest->ncolumns != ncolumns))
-		rtb_digest_set_columns(digest, ncolumns, NULL);
-	rtb_digest_row_begin(digest);
-	for (int i = 0; i < ncolumns; i++)
-	{
-		if (values[i] == NULL)
-			rtb_digest_row_null(digest, i);
-		else
-			rtb_digest_row_value(digest, i, values[i], lengths[i]);
-	}
-	hash = rtb_digest_row_end(digest);
-	if (row_hashes != NULL)
-		rtb_row_hash_put(row_hashes, rtb_row_hash_tupdesc(), hash);
+	tuplestore_putvalues(hashes, rtb_row_hash_tupdesc(), &value, &isnull);
 }
 
 /*
@@ -102,7 +86,6 @@ sort_hashes(Tuplestorestate *hashes)
 		tuplesort_putdatum(sort, hash, isnull);
 	}
 	ExecDropSingleTupleTableSlot(slot);
-	FreeTupleDesc(desc);
 	tuplesort_performsort(sort);
 	return sort;
 }

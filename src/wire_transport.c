@@ -324,8 +324,10 @@ static void
 digest_row(void *arg, int ncolumns, char **values, int *lengths)
 {
 	Digesting  *d = arg;
+	RtbHash128	hash = rtb_digest_add_text_row(d->digest, ncolumns, values, lengths);
 
-	rtb_digest_text_row(d->digest, d->row_hashes, ncolumns, values, lengths);
+	if (d->row_hashes != NULL)
+		rtb_row_hash_put(d->row_hashes, hash);
 }
 
 static void
