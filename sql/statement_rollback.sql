@@ -41,4 +41,7 @@ SELECT rtbench.step('SELECT 1', only_if => '{"work": []}');
 SELECT rtbench.step('SELECT 1', only_if => '{"work": null}');
 SELECT rtbench.step('SELECT 1', only_if => '{"$1": false}');
 SELECT rtbench.step('SELECT 1', only_if => '{"x''y": 1}');
+\set VERBOSITY terse
+SELECT rtbench.step('SELECT 1', only_if => '{"work": "a"}, "plans": "kept"');
+\set VERBOSITY default
 SELECT rtbench.compare(ARRAY[rtbench.arm('a', rtbench.step('SELECT 1', only_if => '{"unknown": "x"}'))]);

@@ -67,7 +67,12 @@ append_condition(StringInfo buf, FunctionCallInfo fcinfo, int arg)
 	condition = text_to_cstring(PG_GETARG_TEXT_PP(arg));
 	appendStringInfoString(buf, ", \"only_if\": ");
 	if (condition[0] == '{')
-		appendStringInfoString(buf, condition);
+	{
+		/* an object and nothing after it: it may not add members to the step */
+		Jsonb	   *object = DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(condition)));
+
+		JsonbToCString(buf, &object->root, VARSIZE(object));
+	}
 	else
 		escape_json(buf, condition);
 }
@@ -76,6 +81,18 @@ static Jsonb *
 finished(StringInfo buf)
 {
 	return DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(buf->data)));
+}
+
+/* the end of a step's object */
+static Datum
+checked_step(StringInfo buf)
+{
+	Jsonb	   *step;
+
+	appendStringInfoChar(buf, '}');
+	step = finished(buf);
+	rtb_step_check(step);
+	PG_RETURN_JSONB_P(step);
 }
 
 /* one element of a list of steps: a text is a statement, a jsonb a step */
@@ -180,7 +197,6 @@ Datum
 rtb_step(PG_FUNCTION_ARGS)
 {
 	StringInfoData buf;
-	Jsonb	   *step;
 
 	initStringInfo(&buf);
 	appendStringInfoString(&buf, "{\"statement\": ");
@@ -209,10 +225,7 @@ rtb_step(PG_FUNCTION_ARGS)
 	append_option(&buf, fcinfo, 2, "plans", NULL);
 	append_option(&buf, fcinfo, 3, "subtransaction", NULL);
 	append_condition(&buf, fcinfo, 4);
-	appendStringInfoChar(&buf, '}');
-	step = finished(&buf);
-	rtb_step_check(step);
-	PG_RETURN_JSONB_P(step);
+	return checked_step(&buf);
 }
 
 /*
@@ -222,17 +235,13 @@ Datum
 rtb_foreach(PG_FUNCTION_ARGS)
 {
 	StringInfoData buf;
-	Jsonb	   *step;
 
 	initStringInfo(&buf);
 	appendStringInfoString(&buf, "{\"foreach\": ");
 	escape_json(&buf, required_text(fcinfo, 0, "a driver"));
 	appendStringInfoString(&buf, ", \"body\": ");
 	append_argument_steps(&buf, fcinfo, "a foreach");
-	appendStringInfoChar(&buf, '}');
-	step = finished(&buf);
-	rtb_step_check(step);
-	PG_RETURN_JSONB_P(step);
+	return checked_step(&buf);
 }
 
 /*
@@ -243,7 +252,6 @@ Datum
 rtb_foreach_with_options(PG_FUNCTION_ARGS)
 {
 	StringInfoData buf;
-	Jsonb	   *step;
 
 	initStringInfo(&buf);
 	appendStringInfoString(&buf, "{\"foreach\": ");
@@ -259,10 +267,7 @@ rtb_foreach_with_options(PG_FUNCTION_ARGS)
 	else
 		append_option(&buf, fcinfo, 2, "commit_every", NULL);
 	append_condition(&buf, fcinfo, 3);
-	appendStringInfoChar(&buf, '}');
-	step = finished(&buf);
-	rtb_step_check(step);
-	PG_RETURN_JSONB_P(step);
+	return checked_step(&buf);
 }
 
 /*
@@ -272,16 +277,12 @@ Datum
 rtb_generated(PG_FUNCTION_ARGS)
 {
 	StringInfoData buf;
-	Jsonb	   *step;
 
 	initStringInfo(&buf);
 	appendStringInfoString(&buf, "{\"generated\": ");
 	escape_json(&buf, required_text(fcinfo, 0, "a generating query"));
 	append_condition(&buf, fcinfo, 1);
-	appendStringInfoChar(&buf, '}');
-	step = finished(&buf);
-	rtb_step_check(step);
-	PG_RETURN_JSONB_P(step);
+	return checked_step(&buf);
 }
 
 static void
