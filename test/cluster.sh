@@ -44,9 +44,10 @@ apt_install() # apt_install PACKAGE... : installs them, or says how and stops
 
 usable_pg_config() # can extensions be built and a server be run with pg_config $1?
 {
-	local b p
-	b=$("$1" --bindir 2>/dev/null) && p=$("$1" --pgxs 2>/dev/null) &&
-		[ -f "$p" ] && [ -x "$b/initdb" ] && [ -x "$b/postgres" ] && [ -x "$b/psql" ]
+	local b p h
+	# Debian's client package has pgxs.mk, too: what says that an extension can be built are the headers
+	b=$("$1" --bindir 2>/dev/null) && p=$("$1" --pgxs 2>/dev/null) && h=$("$1" --includedir-server 2>/dev/null) &&
+		[ -f "$p" ] && [ -f "$h/postgres.h" ] && [ -x "$b/initdb" ] && [ -x "$b/postgres" ] && [ -x "$b/psql" ]
 }
 
 find_pg() # sets PG_CONFIG; installs Debian's server when there is none
