@@ -376,6 +376,8 @@ CREATE TABLE rtbench.passes (
 	repetitions bigint,
 	below_resolution boolean NOT NULL,
 	round_trips bigint,
+	bytes_sent bigint,
+	bytes_received bigint,
 	statements bigint,
 	fired bigint,
 	loop_queries bigint,
@@ -493,6 +495,8 @@ RETURNS TABLE (
 	statements bigint,
 	fired bigint,
 	rows bigint,
+	bytes_sent bigint,
+	bytes_received bigint,
 	passes int,
 	rounds int,
 	sessions int,
@@ -956,7 +960,7 @@ CREATE FUNCTION rtbench.counted(OUT statements bigint, OUT fired bigint, OUT loo
 	OUT plannings bigint, OUT xids bigint, OUT buffers_hit bigint, OUT buffers_read bigint, OUT wal_records bigint,
 	OUT wal_fpi bigint, OUT wal_bytes bigint, OUT transactions bigint, OUT commit_ns bigint, OUT elapsed_ns bigint,
 	OUT cpu_ns bigint, OUT subxact_overflowed boolean, OUT parallel boolean, OUT notifies boolean, OUT truncates boolean,
-	OUT ddl boolean, OUT plan_shape text, OUT fired_shape text, OUT written text)
+	OUT ddl boolean, OUT foreign_tables boolean, OUT plan_shape text, OUT fired_shape text, OUT written text)
 RETURNS record
 AS 'MODULE_PATHNAME', 'rtb_counted' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.counted() IS

@@ -173,6 +173,18 @@ catalog_reads_of(const RtbPass *pass)
 	return pass->catalog_reads;
 }
 
+static int64
+bytes_sent_of(const RtbPass *pass)
+{
+	return pass->bytes_sent;
+}
+
+static int64
+bytes_received_of(const RtbPass *pass)
+{
+	return pass->bytes_received;
+}
+
 /*
  * The same of an untimed pass: over a connection only these are counted, for
  * counting costs the far end a little.
@@ -394,6 +406,7 @@ rtb_cell_figures(const RtbCell *cell, double alpha, RtbResult *result)
 	result->first_ns = result->median_ns = result->mean_ns = NAN;
 	result->best_ns = result->stddev_ns = result->cpu_ns = NAN;
 	result->digits = 3;
+	result->bytes_sent = result->bytes_received = RTB_UNKNOWN;
 	result->round_trips = result->statements = result->fired = RTB_UNKNOWN;
 	result->rows = result->buffers = result->wal_records = RTB_UNKNOWN;
 	result->wal_bytes = result->xids = RTB_UNKNOWN;
@@ -404,6 +417,8 @@ rtb_cell_figures(const RtbCell *cell, double alpha, RtbResult *result)
 		return;
 
 	result->round_trips = rtb_cell_count(cell, round_trips_of);
+	result->bytes_sent = rtb_cell_count(cell, bytes_sent_of);
+	result->bytes_received = rtb_cell_count(cell, bytes_received_of);
 	result->statements = rtb_cell_count(cell, statements_of);
 	result->fired = rtb_cell_count(cell, fired_of);
 	result->rows = rtb_cell_count(cell, rows_of);

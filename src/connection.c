@@ -368,6 +368,22 @@ rtb_connection_end_pass(RtbConnection *c)
 }
 
 /*
+ * rtb_connection_aside
+ *		A statement of rtbench's own in the middle of a pass, which no client
+ *		would send: it is not counted.
+ */
+void
+rtb_connection_aside(RtbConnection *c, const char *text)
+{
+	RtbTraffic	before = c->traffic;
+
+	(void) rtb_connection_query(c, text, NULL);
+	before.notices = c->traffic.notices;
+	before.notices_untold = c->traffic.notices_untold;
+	c->traffic = before;
+}
+
+/*
  * rtb_connection_stream
  *		Take rows one by one, in no memory, or a whole answer at once, which is
  *		quicker for few rows.

@@ -73,6 +73,7 @@ extern const char *rtb_connection_tls(const RtbConnection *c);
 /* connection.c: a pass */
 extern void rtb_connection_begin_pass(RtbConnection *c);
 extern const RtbTraffic *rtb_connection_end_pass(RtbConnection *c);
+extern void rtb_connection_aside(RtbConnection *c, const char *text);
 extern void rtb_connection_stream(RtbConnection *c, bool streaming);
 extern void rtb_connection_distance(RtbConnection *c, RtbDistance *distance);
 

@@ -27,7 +27,7 @@ PG_FUNCTION_INFO_V1(rtb_count_begin);
 PG_FUNCTION_INFO_V1(rtb_count_end);
 PG_FUNCTION_INFO_V1(rtb_counted);
 
-#define COUNTED_COLUMNS	23
+#define COUNTED_COLUMNS	24
 
 typedef struct Seen
 {
@@ -143,7 +143,7 @@ rtb_counted(PG_FUNCTION_ARGS)
 		seen.commits.transactions, seen.commits.commit_ns, p->elapsed_ns, p->cpu_ns
 	};
 	bool		flags[] = {
-		seen.commits.overflowed, c->parallel, c->notifies, c->truncates, c->ddl
+		seen.commits.overflowed, c->parallel, c->notifies, c->truncates, c->ddl, c->foreign
 	};
 	TupleDesc	desc;
 	Datum		values[COUNTED_COLUMNS] = {0};

@@ -338,6 +338,7 @@ rtb_hooks_end(RtbCounts *counts)
 	rtb_noted.xids += Max(level - first_nest_level, 0);
 
 	rtb_counting_totals(counts);
+	counts->foreign = rtb_shapes_foreign();
 	begun = counting = driving = false;
 	watcher = NULL;
 	uninstall_hooks();

@@ -23,6 +23,7 @@ typedef struct RtbCounts
 	bool		notifies;		/* NOTIFY ran; or pg_notify(), if functions were asked for */
 	bool		truncates;		/* TRUNCATE ran */
 	bool		ddl;			/* a utility that changes the catalogs ran */
+	bool		foreign;		/* a plan that uses a foreign table ran */
 } RtbCounts;
 
 extern void rtb_hooks_begin(bool functions);

@@ -33,6 +33,8 @@ typedef struct RtbResult
 
 	/* what the arm does, in each pass */
 	int64		round_trips;
+	int64		bytes_sent;
+	int64		bytes_received;
 	int64		statements;
 	int64		fired;
 	int64		rows;

@@ -244,6 +244,8 @@ read_pass(Reader *reader, RtbRun *run)
 	pass->repetitions = take_count(reader);
 	pass->below_resolution = take_bool(reader);
 	pass->round_trips = take_count(reader);
+	pass->bytes_sent = take_count(reader);
+	pass->bytes_received = take_count(reader);
 	pass->statements = take_count(reader);
 	pass->fired = take_count(reader);
 	pass->loop_queries = take_count(reader);

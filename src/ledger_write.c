@@ -193,6 +193,8 @@ write_pass(SPIPlanPtr *plan, const RtbRun *run, int ordinal, const RtbPass *pass
 	rtb_ledger_put_count(&row, pass->repetitions);
 	rtb_ledger_put_bool(&row, pass->below_resolution);
 	rtb_ledger_put_count(&row, pass->round_trips);
+	rtb_ledger_put_count(&row, pass->bytes_sent);
+	rtb_ledger_put_count(&row, pass->bytes_received);
 	rtb_ledger_put_count(&row, pass->statements);
 	rtb_ledger_put_count(&row, pass->fired);
 	rtb_ledger_put_count(&row, pass->loop_queries);

@@ -70,6 +70,8 @@ rtb_pass_write(StringInfo buf, const RtbPass *pass)
 	pq_sendbyte(buf, pass->below_resolution);
 
 	pq_sendint64(buf, pass->round_trips);
+	pq_sendint64(buf, pass->bytes_sent);
+	pq_sendint64(buf, pass->bytes_received);
 	pq_sendint64(buf, pass->statements);
 	pq_sendint64(buf, pass->fired);
 	pq_sendint64(buf, pass->loop_queries);
@@ -124,6 +126,8 @@ rtb_pass_read(StringInfo buf)
 	pass->below_resolution = read_bool(buf);
 
 	pass->round_trips = pq_getmsgint64(buf);
+	pass->bytes_sent = pq_getmsgint64(buf);
+	pass->bytes_received = pq_getmsgint64(buf);
 	pass->statements = pq_getmsgint64(buf);
 	pass->fired = pq_getmsgint64(buf);
 	pass->loop_queries = pq_getmsgint64(buf);

@@ -48,6 +48,8 @@ typedef struct RtbPass
 
 	/* the work done, of one repetition */
 	int64		round_trips;
+	int64		bytes_sent;		/* over a connection, */
+	int64		bytes_received; /* with the protocol's messages around them */
 	int64		statements;
 	int64		fired;
 	int64		loop_queries;

@@ -38,6 +38,9 @@ rtb_pilot_note_counts(RtbSession *s, int arm, const RtbCounts *c)
 	if (c->sql_functions)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm,
 						 "statements of SQL functions that were not inlined are counted");
+	if (c->foreign)
+		rtb_session_find(s, RTB_FOUND_NOTE, arm,
+						 "foreign tables are used: statements that their servers are sent on its behalf, and those round trips, are not counted");
 	if (c->rules)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm, "statements added by rules are counted");
 	if (c->notifies && !commits)

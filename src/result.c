@@ -168,6 +168,8 @@ add_figures(RtbRow *row, const RtbRun *run, const RtbResult *result)
 	rtb_row_add_count(row, result->statements);
 	rtb_row_add_count(row, result->fired);
 	rtb_row_add_count(row, result->rows);
+	rtb_row_add_count(row, result->bytes_sent);
+	rtb_row_add_count(row, result->bytes_received);
 	rtb_row_add_int(row, result->passes);
 	rtb_row_add_int(row, result->rounds);
 	rtb_row_add_int(row, result->sessions);

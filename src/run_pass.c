@@ -111,6 +111,8 @@ init_pass(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass)
 	pass->elapsed_ns = RTB_UNKNOWN;
 	pass->cpu_ns = RTB_UNKNOWN;
 	pass->round_trips = RTB_UNKNOWN;
+	pass->bytes_sent = RTB_UNKNOWN;
+	pass->bytes_received = RTB_UNKNOWN;
 	pass->statements = RTB_UNKNOWN;
 	pass->fired = RTB_UNKNOWN;
 	pass->loop_queries = RTB_UNKNOWN;

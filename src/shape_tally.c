@@ -17,6 +17,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_class.h"
 #include "lib/stringinfo.h"
 #include "nodes/memnodes.h"
 #include "utils/memutils.h"
@@ -63,6 +64,7 @@ static KnownPlan *free_plans = NULL;
 static uint32 era = 0;			/* what is known from before the last reset is not */
 static Tally tallies[RTB_KINDS];
 static CacheEntry cache[CACHE_SETS][CACHE_WAYS];
+static bool foreign = false;	/* is one of them over a foreign table? */
 static MemoryContext shape_context = NULL;
 static MemoryContext text_context = NULL;
 static MemoryContext plan_context = NULL;
@@ -84,6 +86,7 @@ rtb_shapes_reset(void)
 											 ALLOCSET_DEFAULT_SIZES);
 	}
 	era++;
+	foreign = false;
 	MemoryContextResetOnly(shape_context);
 	MemoryContextReset(text_context);
 	memset(tallies, 0, sizeof(tallies));
@@ -191,6 +194,22 @@ remember(RtbKind kind, const PlannedStmt *stmt, RtbShape *shape)
 	*known_place(stmt) = plan;
 }
 
+/* does a plan read or write a foreign table? */
+static bool
+uses_foreign_table(const PlannedStmt *stmt)
+{
+	ListCell   *lc;
+
+	foreach(lc, stmt->rtable)
+	{
+		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->rtekind == RTE_RELATION && rte->relkind == RELKIND_FOREIGN_TABLE)
+			return true;
+	}
+	return false;
+}
+
 /*
  * The shape of a plan that is not known.
  */
@@ -212,6 +231,7 @@ find_shape(RtbKind kind, const PlannedStmt *stmt)
 	shape = intern(kind, rtb_plan_shape(stmt), true);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(text_context);
+	foreign |= uses_foreign_table(stmt);
 
 	memmove(&set[1], &set[0], sizeof(CacheEntry) * (CACHE_WAYS - 1));
 	set[0].key = key;
@@ -275,4 +295,13 @@ rtb_shapes_text(RtbKind kind)
 		return NULL;
 	}
 	return out.data;
+}
+
+/*
+ * Has any plan read or written a foreign table?
+ */
+bool
+rtb_shapes_foreign(void)
+{
+	return foreign;
 }

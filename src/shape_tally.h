@@ -35,6 +35,7 @@ extern void rtb_shapes_reset(void);
 extern RtbShape *rtb_shape_of_plan(RtbKind kind, const PlannedStmt *stmt);
 extern RtbShape *rtb_shape_of_utility(RtbKind kind, CommandTag tag);
 extern char *rtb_shapes_text(RtbKind kind);
+extern bool rtb_shapes_foreign(void);
 
 #pragma GCC visibility pop
 

@@ -30,6 +30,8 @@ typedef struct RtbArmRun
 	/* of a connection, which has no receivers */
 	struct RtbCheck *check;		/* where returned rows are digested; NULL: nobody wants them */
 	bool		with_row_hashes;
+	int64		bytes_sent;
+	int64		bytes_received;
 	int64		rows;			/* returned or affected */
 	int64		transactions;	/* committed */
 	int64		loop_queries;	/* drivers that only read, */

@@ -39,6 +39,12 @@ static bool in_block;			/* BEGIN was sent by wire_begin() */
 static MemoryContext outer_cxt;
 static RtbDistance *distance = NULL;	/* simulated, or NULL */
 static int64 distance_us = 0;
+static const RtbArmRun *under_clock = NULL;	/* the arm that runs */
+
+/* BEGIN and COMMIT around an arm that is rolled back, which stand outside of the clock */
+#define BLOCK_TRIPS		2
+#define BLOCK_SENT		(5 + sizeof("BEGIN") + 5 + sizeof("COMMIT"))
+#define BLOCK_RECEIVED	(5 + sizeof("BEGIN") + 6 + 5 + sizeof("COMMIT") + 6)
 
 /* ---- rtbench's own statements ---- */
 
@@ -278,6 +284,7 @@ static void
 wire_after_error(void)
 {
 	in_block = false;
+	under_clock = NULL;
 	AbortOutOfAnyTransaction();
 	rtb_connection_distance(rtb_wire, NULL);
 	if (!rtb_connection_recover(rtb_wire, RECOVER_MS))
@@ -296,12 +303,21 @@ wire_sql(const char *statement)
 	(void) rtb_connection_query(rtb_wire, statement, NULL);
 }
 
-/* of a transaction block: deferred triggers would be dropped unfired */
+/*
+ * Of a transaction block: deferred triggers would be dropped unfired.  A client
+ * sends BEGIN and COMMIT around an arm that needs them: what is simulated of
+ * the distance is theirs, too.
+ */
 static void
 wire_settle(void)
 {
+	int			trips = in_block && under_clock != NULL && under_clock->needs_block ? BLOCK_TRIPS : 0;
+
+	rtb_connection_distance(rtb_wire, NULL);
 	if (settles && in_block)
-		(void) rtb_connection_query(rtb_wire, "SET CONSTRAINTS ALL IMMEDIATE", NULL);
+		rtb_connection_aside(rtb_wire, "SET CONSTRAINTS ALL IMMEDIATE");
+	for (int i = 0; i < trips && distance != NULL; i++)
+		rtb_distance_wait(distance);
 }
 
 /* ---- digests ---- */
@@ -421,6 +437,7 @@ wire_observe_begin(RtbObserver *o)
 	o->counted = counts && !o->timed;
 	if (o->counted)
 		count_begin(o->committing ? o->watch : NULL);
+	under_clock = o->run;
 	rtb_connection_begin_pass(rtb_wire);
 	rtb_connection_distance(rtb_wire, distance);
 }
@@ -447,7 +464,7 @@ take_counted(RtbObserver *o)
 {
 	RtbOwnRows *rows = own_rows("SELECT statements, fired, loop_queries, rows, plannings, xids, buffers_hit, buffers_read,"
 								" wal_records, wal_fpi, wal_bytes, transactions, commit_ns, subxact_overflowed, parallel,"
-								" notifies, truncates, ddl, plan_shape, fired_shape, written FROM rtbench.counted()", 0, NULL);
+								" notifies, truncates, ddl, foreign_tables, plan_shape, fired_shape, written FROM rtbench.counted()", 0, NULL);
 
 	o->counts.statements = rtb_own_row_int64(rows, 0, 1);
 	o->counts.fired = rtb_own_row_int64(rows, 0, 2);
@@ -467,10 +484,11 @@ take_counted(RtbObserver *o)
 	o->counts.notifies = rtb_own_row_bool(rows, 0, 16);
 	o->counts.truncates = rtb_own_row_bool(rows, 0, 17);
 	o->counts.ddl = rtb_own_row_bool(rows, 0, 18);
-	o->plan_shape = rtb_own_row_text(rows, 0, 19);
-	o->fired_shape = rtb_own_row_text(rows, 0, 20);
+	o->counts.foreign = rtb_own_row_bool(rows, 0, 19);
+	o->plan_shape = rtb_own_row_text(rows, 0, 20);
+	o->fired_shape = rtb_own_row_text(rows, 0, 21);
 	if (o->committing && o->watch != NULL)
-		take_written(o->watch, rtb_own_row_text(rows, 0, 21));
+		take_written(o->watch, rtb_own_row_text(rows, 0, 22));
 }
 
 static void
@@ -480,10 +498,16 @@ wire_observe_end(RtbObserver *o)
 	RtbArmRun  *run = unconstify(RtbArmRun *, o->run);
 
 	rtb_connection_distance(rtb_wire, NULL);
+	under_clock = NULL;
 	run->round_trips = traffic->round_trips;
-	/* BEGIN and ROLLBACK of a pass stand outside the clock: a client sends BEGIN and COMMIT */
+	run->bytes_sent = traffic->bytes_sent;
+	run->bytes_received = traffic->bytes_received;
 	if (in_block && run->needs_block)
-		run->round_trips += 2;
+	{
+		run->round_trips += BLOCK_TRIPS;
+		run->bytes_sent += BLOCK_SENT;
+		run->bytes_received += BLOCK_RECEIVED;
+	}
 	o->counts.statements = run->statement_no - run->loop_queries;
 	o->counts.rows = run->rows;
 	o->commits.transactions = run->transactions;
@@ -511,6 +535,8 @@ wire_observe_after(RtbObserver *o)
 static void
 wire_observe_counts(const RtbObserver *o, const RtbProbe *probe, RtbPass *pass)
 {
+	pass->bytes_sent = o->run->bytes_sent;
+	pass->bytes_received = o->run->bytes_received;
 	if (o->committing)
 		pass->transactions = o->run->transactions;
 	if (!counts)
