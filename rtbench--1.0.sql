@@ -270,6 +270,12 @@ CREATE FUNCTION rtbench.generated(query text, only_if text DEFAULT NULL)
 COMMENT ON FUNCTION rtbench.generated(text, text) IS
 	'a step: each value that the query returns is the text of a statement to send, as with psql''s \gexec';
 
+CREATE FUNCTION rtbench.copy_rows(query text, copy text, only_if text DEFAULT NULL)
+	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'rtb_copy_rows';
+COMMENT ON FUNCTION rtbench.copy_rows(text, text, text) IS
+	'a step: the rows of the query are read and sent to COPY ... FROM STDIN, over a connection';
+
 -- Texts have a form of their own, because literals without a type prefer it;
 -- everything else comes to the second form, which names what is wrong.
 CREATE FUNCTION rtbench.arm(name text, VARIADIC statements text[])
@@ -284,18 +290,20 @@ COMMENT ON FUNCTION rtbench.arm(text, "any") IS
 	'an arm of steps, made by rtbench.step(), rtbench.foreach() and rtbench.generated()';
 
 CREATE FUNCTION rtbench.arm(name text, steps jsonb[], description text DEFAULT NULL,
-		ending text DEFAULT 'rollback', before text DEFAULT NULL, plans text DEFAULT 'fresh')
+		ending text DEFAULT 'rollback', before text DEFAULT NULL, plans text DEFAULT 'fresh',
+		protocol text DEFAULT NULL, batch int DEFAULT NULL, fetch_size int DEFAULT NULL)
 	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'rtb_arm_with_options';
-COMMENT ON FUNCTION rtbench.arm(text, jsonb[], text, text, text, text) IS
-	'an arm of steps, with options: before runs untimed in the pass''s transaction, plans ''kept'' keeps its statements prepared';
+COMMENT ON FUNCTION rtbench.arm(text, jsonb[], text, text, text, text, text, int, int) IS
+	'an arm of steps, with options: before runs untimed in the pass''s transaction, plans ''kept'' keeps its statements prepared; protocol, batch and fetch_size are for runs over a connection, whose own hold where they are not given';
 
 -- "character" only so that VARIADIC ARRAY['...'] means the first form and not this
 CREATE FUNCTION rtbench.arm(name character, steps text[], description text DEFAULT NULL,
-		ending text DEFAULT 'rollback', before text DEFAULT NULL, plans text DEFAULT 'fresh')
+		ending text DEFAULT 'rollback', before text DEFAULT NULL, plans text DEFAULT 'fresh',
+		protocol text DEFAULT NULL, batch int DEFAULT NULL, fetch_size int DEFAULT NULL)
 	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'rtb_arm_with_options';
-COMMENT ON FUNCTION rtbench.arm(character, text[], text, text, text, text) IS
+COMMENT ON FUNCTION rtbench.arm(character, text[], text, text, text, text, text, int, int) IS
 	'an arm of statements, with options';
 
 CREATE FUNCTION rtbench.create_scenario(name text, setup text, check_query text DEFAULT NULL,

@@ -33,39 +33,6 @@ struct RtbAsk
 	StringInfoData text;
 };
 
-static const char *const protocol_names[] = {
-	[RTB_SIMPLE] = "simple",
-	[RTB_EXTENDED] = "extended",
-	[RTB_PREPARED] = "prepared",
-	[RTB_PIPELINE] = "pipeline",
-	[RTB_MULTI] = "multi",
-	[RTB_COPY] = "copy"
-};
-
-/*
- * rtb_protocol_read
- *		A protocol by its name; 22023 for an unknown one.
- */
-RtbProtocol
-rtb_protocol_read(const char *name)
-{
-	for (int i = 0; i < lengthof(protocol_names); i++)
-	{
-		if (strcmp(protocol_names[i], name) == 0)
-			return (RtbProtocol) i;
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("protocol \"%s\" does not exist", name),
-			 errhint("Valid protocols are simple, extended, prepared, pipeline, multi and copy.")));
-}
-
-const char *
-rtb_protocol_name(RtbProtocol protocol)
-{
-	return protocol_names[protocol];
-}
-
 /*
  * Cut a statement where the number stands in it.
  */
@@ -153,17 +120,17 @@ rtb_ask_create(RtbConnection *c, const char *statement, RtbProtocol protocol, in
 	ask->batch = batch;
 	initStringInfo(&ask->text);
 	ask->statement = statement;
-	if (protocol == RTB_COPY)
+	if (protocol == RTB_PROTOCOL_COPY)
 		cut_row(ask, copy_row);
 	else
 		cut_statement(ask, statement);
 
-	if (protocol == RTB_EXTENDED || protocol == RTB_PREPARED || protocol == RTB_PIPELINE)
+	if (protocol == RTB_PROTOCOL_EXTENDED || protocol == RTB_PROTOCOL_PREPARED || protocol == RTB_PROTOCOL_PIPELINE)
 	{
 		append_filled(ask, "$1");
 		ask->statement = pstrdup(ask->text.data);
 	}
-	if (protocol == RTB_PREPARED || protocol == RTB_PIPELINE)
+	if (protocol == RTB_PROTOCOL_PREPARED || protocol == RTB_PROTOCOL_PIPELINE)
 		prepare(ask);
 	return ask;
 }
@@ -226,7 +193,7 @@ run_parameterised(RtbAsk *ask, int64 first, int64 times)
 	for (int64 i = 0; i < times; i++)
 	{
 		pg_lltoa(first + i, number);
-		if (ask->protocol == RTB_EXTENDED)
+		if (ask->protocol == RTB_PROTOCOL_EXTENDED)
 			add_answer(&sum, rtb_connection_query_params(ask->c, ask->statement, &values, NULL));
 		else
 			add_answer(&sum, rtb_connection_execute(ask->c, ask->name, &values, NULL));
@@ -261,13 +228,13 @@ rtb_ask_run(RtbAsk *ask, int64 first, int64 times)
 
 	switch (ask->protocol)
 	{
-		case RTB_SIMPLE:
+		case RTB_PROTOCOL_SIMPLE:
 			return run_simple(ask, first, times);
-		case RTB_MULTI:
+		case RTB_PROTOCOL_MULTI:
 			return run_multi(ask, first, times);
-		case RTB_COPY:
+		case RTB_PROTOCOL_COPY:
 			return run_copy(ask, first, times);
-		case RTB_PIPELINE:
+		case RTB_PROTOCOL_PIPELINE:
 			rtb_connection_pipeline_begin(ask->c, ask->batch);
 			sum = run_parameterised(ask, first, times);
 			add_answer(&sum, rtb_connection_pipeline_end(ask->c, NULL));

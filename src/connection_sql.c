@@ -65,7 +65,7 @@ read_arguments(FunctionCallInfo fcinfo, AskArguments *a)
 	a->statement = text_argument(fcinfo, 0, "statement");
 	a->transport = text_argument(fcinfo, 1, "transport");
 	a->server = PG_ARGISNULL(2) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(2));
-	a->protocol = rtb_protocol_read(text_argument(fcinfo, 3, "protocol"));
+	a->protocol = rtb_protocol_read(text_argument(fcinfo, 3, "protocol"), true);
 	a->times = PG_ARGISNULL(4) ? 0 : PG_GETARG_INT32(4);
 	a->batch = PG_ARGISNULL(5) ? 0 : PG_GETARG_INT32(5);
 	a->fetch_size = PG_ARGISNULL(6) ? 0 : PG_GETARG_INT32(6);
@@ -81,11 +81,11 @@ read_arguments(FunctionCallInfo fcinfo, AskArguments *a)
 			"It is the number of statements sent together by the protocols pipeline and multi.");
 	require(PG_ARGISNULL(6) || a->fetch_size >= 1, "fetch_size must be 1 or more",
 			"It is the number of rows that one round trip fetches from a cursor.");
-	require(a->fetch_size == 0 || a->protocol == RTB_SIMPLE, "fetch_size needs protocol simple",
+	require(a->fetch_size == 0 || a->protocol == RTB_PROTOCOL_SIMPLE, "fetch_size needs protocol simple",
 			"Cursors are opened, fetched and closed by statements.");
 	require(a->fetch_size == 0 || a->transaction, "fetch_size needs a transaction",
 			"A cursor ends with its transaction.");
-	require(a->protocol != RTB_COPY || a->copy_row != NULL, "protocol copy needs copy_row",
+	require(a->protocol != RTB_PROTOCOL_COPY || a->copy_row != NULL, "protocol copy needs copy_row",
 			"It is a row in COPY's text format; :n in it is the number of the row.");
 	require(a->round_trip_ms >= 0 && a->round_trip_ms <= 60000, "round_trip_ms must be from 0 to 60000",
 			"It is waited after each round trip, in milliseconds.");

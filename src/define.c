@@ -1,6 +1,6 @@
 /*
  * define.c
- *	  Constructors of definitions: rtbench.step(), foreach(), generated(), arm().
+ *	  Constructors of definitions: rtbench.step(), foreach(), generated(), copy_rows(), arm().
  *
  * Each writes a document as JSON text and checks it the way it will be read
  * later (arm_document.c), so that what a constructor returns can be used.
@@ -21,11 +21,13 @@
 #include "utils/lsyscache.h"
 
 #include "arm_document.h"
+#include "step_document.h"
 
 PG_FUNCTION_INFO_V1(rtb_step);
 PG_FUNCTION_INFO_V1(rtb_foreach);
 PG_FUNCTION_INFO_V1(rtb_foreach_with_options);
 PG_FUNCTION_INFO_V1(rtb_generated);
+PG_FUNCTION_INFO_V1(rtb_copy_rows);
 PG_FUNCTION_INFO_V1(rtb_arm);
 PG_FUNCTION_INFO_V1(rtb_arm_with_options);
 
@@ -54,6 +56,14 @@ append_option(StringInfo buf, FunctionCallInfo fcinfo, int arg, const char *key,
 		return;
 	appendStringInfo(buf, ", \"%s\": ", key);
 	escape_json(buf, value);
+}
+
+/* ", "key": n" unless the argument is null */
+static void
+append_size(StringInfo buf, FunctionCallInfo fcinfo, int arg, const char *key)
+{
+	if (!PG_ARGISNULL(arg))
+		appendStringInfo(buf, ", \"%s\": %d", key, PG_GETARG_INT32(arg));
 }
 
 /* a condition: a driver's column, or an object */
@@ -126,7 +136,7 @@ append_step(StringInfo buf, Datum value, Oid type)
 			 errmsg("a step cannot be of type %s", format_type_be(type)),
 			 type_is_array(type) ?
 			 errhint("Write VARIADIC before an array of steps.") :
-			 errhint("A step is a statement's text, or made by rtbench.step(), rtbench.foreach() or rtbench.generated().")));
+			 errhint("A step is a statement's text, or made by rtbench.step(), rtbench.foreach(), rtbench.generated() or rtbench.copy_rows().")));
 }
 
 /* append the JSON array of a list of steps; kind: whose, for messages */
@@ -285,6 +295,23 @@ rtb_generated(PG_FUNCTION_ARGS)
 	return checked_step(&buf);
 }
 
+/*
+ * rtbench.copy_rows(query text, copy text, only_if text) returns jsonb
+ */
+Datum
+rtb_copy_rows(PG_FUNCTION_ARGS)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfoString(&buf, "{\"rows\": ");
+	escape_json(&buf, required_text(fcinfo, 0, "a query of rows to copy"));
+	appendStringInfoString(&buf, ", \"copy\": ");
+	escape_json(&buf, required_text(fcinfo, 1, "a COPY statement"));
+	append_condition(&buf, fcinfo, 2);
+	return checked_step(&buf);
+}
+
 static void
 begin_arm(StringInfo buf, FunctionCallInfo fcinfo)
 {
@@ -321,7 +348,8 @@ rtb_arm(PG_FUNCTION_ARGS)
 }
 
 /*
- * rtbench.arm(name text, steps jsonb[], description text, ending text, before text, plans text)
+ * rtbench.arm(name text, steps jsonb[], description text, ending text, before text, plans text,
+ *			   protocol text, batch int, fetch_size int)
  * and the same with steps text[]
  */
 Datum
@@ -339,5 +367,8 @@ rtb_arm_with_options(PG_FUNCTION_ARGS)
 	append_option(&buf, fcinfo, 3, "ending", "rollback");
 	append_option(&buf, fcinfo, 4, "before", NULL);
 	append_option(&buf, fcinfo, 5, "plans", "fresh");
+	append_option(&buf, fcinfo, 6, "protocol", NULL);
+	append_size(&buf, fcinfo, 7, "batch");
+	append_size(&buf, fcinfo, 8, "fetch_size");
 	PG_RETURN_JSONB_P(finish_arm(&buf));
 }

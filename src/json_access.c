@@ -127,3 +127,33 @@ rtb_json_texts(JsonbContainer *object, const char *key)
 	}
 	return texts;
 }
+
+/*
+ * Error for an object that has keys it should not have; what: its name in the
+ * message, valid: ends with NULL.
+ */
+void
+rtb_json_check_keys(JsonbContainer *object, const char *what, const char *const *valid)
+{
+	StringInfoData list;
+	ListCell   *lc;
+
+	foreach(lc, rtb_json_keys(object))
+	{
+		const char *key = lfirst(lc);
+		int			i = 0;
+
+		while (valid[i] != NULL && strcmp(valid[i], key) != 0)
+			i++;
+		if (valid[i] != NULL)
+			continue;
+
+		initStringInfo(&list);
+		for (i = 0; valid[i] != NULL; i++)
+			appendStringInfo(&list, "%s\"%s\"", i > 0 ? ", " : "", valid[i]);
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unrecognized key \"%s\" in %s", key, what),
+				 errhint("Valid keys are %s.", list.data)));
+	}
+}

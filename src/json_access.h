@@ -17,5 +17,6 @@ extern JsonbContainer *rtb_json_array(JsonbContainer *object, const char *key);
 extern int64 rtb_json_integer(JsonbContainer *object, const char *key);
 extern List *rtb_json_keys(JsonbContainer *object);
 extern List *rtb_json_texts(JsonbContainer *object, const char *key);
+extern void rtb_json_check_keys(JsonbContainer *object, const char *what, const char *const *valid);
 
 #endif							/* RTB_JSON_ACCESS_H */

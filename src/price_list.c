@@ -200,7 +200,7 @@ put_price(ReturnSetInfo *result, const Way *way, int v)
 	rtb_sort(x, way->nsessions);
 	put_text(values, nulls, 0, way->name);
 	put_text(values, nulls, 1, !over_a_connection(way) ? rtb_price_inside_protocols[protocol] :
-			 rtb_protocol_name((RtbProtocol[]) {RTB_SIMPLE, RTB_EXTENDED, RTB_PREPARED}[protocol]));
+			 rtb_protocol_name((RtbProtocol[]) {RTB_PROTOCOL_SIMPLE, RTB_PROTOCOL_EXTENDED, RTB_PROTOCOL_PREPARED}[protocol]));
 	put_text(values, nulls, 2, over_a_connection(way) ? rtb_placement_name(way->placement) : NULL);
 	put_text(values, nulls, 3, rtb_priced_names[v % RTB_PRICED]);
 	values[4] = Float8GetDatum(rtb_hodges_lehmann(x, way->nsessions));

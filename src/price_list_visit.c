@@ -23,7 +23,7 @@ const char *const rtb_priced_names[] = {
 	[RTB_PRICED_DELETE] = "delete"
 };
 
-static const RtbProtocol over_protocols[RTB_PROTOCOLS] = {RTB_SIMPLE, RTB_EXTENDED, RTB_PREPARED};
+static const RtbProtocol over_protocols[RTB_PROTOCOLS] = {RTB_PROTOCOL_SIMPLE, RTB_PROTOCOL_EXTENDED, RTB_PROTOCOL_PREPARED};
 
 typedef struct Over
 {

@@ -103,8 +103,7 @@ copy_refusal(const CopyStmt *stmt)
 		return (Refusal) {NULL, NULL};
 	if (stmt->is_from)
 		return (Refusal) {"COPY FROM STDIN",
-		"Use COPY from a file on the server, or INSERT ... SELECT from a table that the setup filled "
-		"(a temporary one if it should not last)."};
+		"rtbench.copy_rows(query, 'COPY ... FROM STDIN') sends a query's rows; COPY from a file on the server can be a statement."};
 	return (Refusal) {"COPY TO STDOUT",
 	"Use the query itself, whose rows are read and counted, or COPY to a file on the server."};
 }
@@ -316,4 +315,30 @@ rtb_script_require_query(const char *text, const char *what, bool may_write)
 				 may_write ?
 				 errhint("Use SELECT, VALUES, TABLE, or INSERT, UPDATE or DELETE with RETURNING.") :
 				 errhint("Use SELECT, VALUES or TABLE, without writing in WITH.")));
+}
+
+/*
+ * Error unless the text is one COPY ... FROM STDIN that takes rows as they are
+ * sent: in text format, with its usual separators.  Throws syntax errors too.
+ */
+void
+rtb_script_require_copy(const char *text)
+{
+	static const char *const other_format[] = {"format", "delimiter", "null", "header", "quote", "escape", "encoding", "default"};
+	List	   *trees = rtb_script_parse(text);
+	const CopyStmt *copy = (const CopyStmt *) linitial_node(RawStmt, trees)->stmt;
+
+	if (list_length(trees) != 1 || !IsA(copy, CopyStmt) || !copy->is_from || copy->filename != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("rows are copied by one COPY ... FROM STDIN"),
+				 errhint("Write rtbench.copy_rows('SELECT a, b FROM ...', 'COPY t (a, b) FROM STDIN').")));
+	for (int i = 0; i < lengthof(other_format); i++)
+	{
+		if (has_true_option(copy->options, other_format[i]))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("option \"%s\" of COPY cannot be given here", other_format[i]),
+					 errhint("Rows are sent in text format, with its usual separators.")));
+	}
 }

@@ -11,11 +11,14 @@
 #include "utils/array.h"
 #include "utils/jsonb.h"
 
+#include "protocol.h"
+
 typedef enum RtbStepKind
 {
 	RTB_STEP_STATEMENT,			/* a text that is sent: one message */
 	RTB_STEP_FOREACH,			/* a driver query whose rows run the body */
-	RTB_STEP_GENERATED			/* a query whose values are texts to send */
+	RTB_STEP_GENERATED,			/* a query whose values are texts to send */
+	RTB_STEP_COPY				/* a driver query whose rows a COPY FROM STDIN gets */
 } RtbStepKind;
 
 /* a subtransaction around each execution of a statement */
@@ -39,6 +42,7 @@ typedef struct RtbStep
 	RtbStepKind kind;
 	int			id;				/* ordinal in the arm, depth first, from 1 */
 	char	   *text;			/* statement text, driver query, or generating query */
+	char	   *copy;			/* COPY ... FROM STDIN; NULL of other kinds */
 	List	   *statements;		/* of char *: the text split by the parser, never empty */
 	int			nparams;		/* highest $n in the text, 0 if none */
 	List	   *types;			/* of char *: types => given, NIL to let the server infer */
@@ -57,6 +61,11 @@ typedef struct RtbArm
 	List	   *steps;			/* of RtbStep *, never empty */
 	RtbEnding	ending;
 	bool		savepoints;		/* SAVEPOINT and the like are among its statements */
+	bool		copies;			/* COPY FROM STDIN is among its steps */
+	/* over a connection; the run's own where they are not set */
+	RtbProtocol protocol;
+	int			batch;			/* 0: not set */
+	int			fetch_size;
 } RtbArm;
 
 /* one point of a scenario, every parameter filled in: all that a session needs */

@@ -43,6 +43,8 @@ put_steps(ReturnSetInfo *rsinfo, const char *part, List *steps, int depth)
 			text = psprintf("foreach row of: %s", text);
 		else if (step->kind == RTB_STEP_GENERATED)
 			text = psprintf("each value of: %s", text);
+		else if (step->kind == RTB_STEP_COPY)
+			text = psprintf("rows of: %s -- into: %s", text, step->copy);
 		if (step->if_column > 0)
 			text = psprintf("%s -- only if $%d", text, step->if_column);
 		if (step->commit_every > 0)

@@ -333,9 +333,25 @@ rtb_arguments_document(const RtbExperiment *e)
 	return rtb_json_to_jsonb(buf.data);
 }
 
+/* error for an arm that says how it crosses a connection, where there is none */
+static void
+require_connection(const RtbExperiment *e, const RtbArm *arm)
+{
+	if (arm->copies)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("arm \"%s\" copies rows from a client, which transport \"%s\" cannot do", arm->name, e->run->transport),
+				 errhint("Use a connection, as by transport => 'unix', or name the other arms by arms => '{...}'.")));
+	if (arm->protocol != RTB_PROTOCOL_UNSET || arm->batch > 0 || arm->fetch_size > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("arm \"%s\" has a protocol of its own, and transport \"%s\" has none to choose", arm->name, e->run->transport),
+				 errhint("Use a connection, as by transport => 'unix', or name the other arms by arms => '{...}'.")));
+}
+
 /*
  * rtb_arguments_check_endings
- *		Throws if an arm commits where it must not.
+ *		Throws if an arm cannot run there, or commits where it must not.
  *
  * What commits cannot be taken back: it runs where only what the setup made can
  * be written, in transactions of its own, and while nobody's snapshot keeps its
@@ -351,6 +367,8 @@ rtb_arguments_check_endings(const RtbExperiment *e, bool called)
 		RtbTextRules rules = {RTB_TEXT_ALONE};
 		RtbArm	   *arm = rtb_arm_read(lfirst(lc), &rules);
 
+		if (e->options.wire == NULL)
+			require_connection(e, arm);
 		if (arm->savepoints && !e->options.own_transactions)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -24,33 +24,16 @@
 
 #define VALID_TRANSPORTS "Valid values are \"worker\", \"caller\", \"unix\", \"tcp\" and \"tls\"; a foreign server is named by server => '...'."
 
-static RtbProtocol
-protocol_arg(FunctionCallInfo fcinfo, int n)
-{
-	static const char *const names[] = {"prepared", "extended", "simple", "pipeline", "multi"};
-	char	   *name = rtb_arguments_text(fcinfo, n);
-
-	for (int i = 0; name != NULL && i < lengthof(names); i++)
-	{
-		if (strcmp(name, names[i]) == 0)
-			return (RtbProtocol) i;
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("protocol \"%s\" is not known", name ? name : "null"),
-			 errhint("Valid values are \"prepared\", \"extended\", \"simple\", \"pipeline\" and \"multi\".")));
-}
-
 /* a number of statements or rows to a message; 0 if it is not given */
 static int
 size_arg(FunctionCallInfo fcinfo, int n, const char *argument)
 {
 	int			size = PG_ARGISNULL(n) ? 0 : PG_GETARG_INT32(n);
 
-	if (!PG_ARGISNULL(n) && (size < 1 || size > 1000000))
+	if (!PG_ARGISNULL(n) && (size < 1 || size > RTB_MOST_IN_BATCH))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be between 1 and 1000000", argument)));
+				 errmsg("%s must be between 1 and %d", argument, RTB_MOST_IN_BATCH)));
 	return size;
 }
 
@@ -130,7 +113,7 @@ transport_args(FunctionCallInfo fcinfo, const RtbTransportPlaces *places, RtbExp
 {
 	char	   *transport = rtb_arguments_text(fcinfo, places->transport);
 	char	   *server = rtb_arguments_text(fcinfo, places->server);
-	RtbProtocol protocol = protocol_arg(fcinfo, places->protocol);
+	RtbProtocol protocol = rtb_protocol_read(rtb_arguments_text(fcinfo, places->protocol), false);
 	int			batch = size_arg(fcinfo, places->batch, "batch");
 	int			fetch_size = size_arg(fcinfo, places->fetch_size, "fetch_size");
 	RtbWireOptions *wire;

@@ -8,17 +8,8 @@
 #include "postgres.h"
 
 #include "connection.h"
+#include "protocol.h"
 #include "transport.h"
-
-/* how a statement is sent */
-typedef enum RtbProtocol
-{
-	RTB_PROTOCOL_PREPARED,		/* parsed once in a pass, then bound and executed */
-	RTB_PROTOCOL_EXTENDED,		/* parsed, bound and executed each time */
-	RTB_PROTOCOL_SIMPLE,		/* a text with its values in it */
-	RTB_PROTOCOL_PIPELINE,		/* prepared, a batch under way at once */
-	RTB_PROTOCOL_MULTI			/* a batch in one text */
-} RtbProtocol;
 
 typedef struct RtbWireOptions
 {

@@ -96,7 +96,7 @@ send_prepared(WireArm *arm, WireStatement *st, const RtbValues *values, const Rt
 	}
 	st->prepared = true;
 	if (pipelined && !arm->piped)
-		rtb_connection_pipeline_begin(rtb_wire, rtb_wire_options.batch);
+		rtb_connection_pipeline_begin(rtb_wire, arm->batch_size);
 	arm->piped = pipelined;
 	/* in a pipeline the answer is that of the batch, when it is full */
 	count_answer(arm, rtb_connection_execute(rtb_wire, st->name, values, rows));
@@ -112,8 +112,9 @@ send_statement(WireArm *arm, WireStatement *st, int nparams, const WireStep *row
 	StringInfoData text;
 
 	arm->run->statement_no++;
-	switch (rtb_wire_options.protocol)
+	switch (arm->protocol)
 	{
+		case RTB_PROTOCOL_UNSET:
 		case RTB_PROTOCOL_PREPARED:
 			send_prepared(arm, st, &values, rows, false);
 			break;
@@ -137,9 +138,11 @@ send_statement(WireArm *arm, WireStatement *st, int nparams, const WireStep *row
 			if (arm->gathered > 0)
 				appendStringInfoString(&arm->batch, "; ");
 			append_text(&arm->batch, st, row);
-			if (++arm->gathered >= rtb_wire_options.batch)
+			if (++arm->gathered >= arm->batch_size)
 				flush_batch(arm);
 			break;
+		case RTB_PROTOCOL_COPY: /* no arm's: rtb_protocol_read() */
+			elog(ERROR, "unexpected protocol");
 	}
 }
 
@@ -182,7 +185,7 @@ commit_if_open(WireArm *arm)
 	arm->in_block = false;
 }
 
-/* ---- the three kinds of steps ---- */
+/* ---- the kinds of steps ---- */
 
 static void
 run_statement(WireArm *arm, WireStep *step, const WireStep *row)
@@ -261,16 +264,16 @@ read_driver(WireArm *arm, WireStep *step, const WireStep *outer)
 	arm->run->statement_no++;
 	if (step->store != NULL)
 		tuplestore_clear(step->store);
-	if (rtb_wire_options.fetch_size > 0 && (arm->in_block || arm->arm->ending == RTB_ENDING_ROLLBACK))
+	if (arm->fetch_size > 0 && (arm->in_block || arm->arm->ending == RTB_ENDING_ROLLBACK))
 	{
 		rtb_connection_declare(rtb_wire, "rtbench_driver", st->text, &values);
 		do
 		{
-			answer = rtb_connection_fetch(rtb_wire, "rtbench_driver", rtb_wire_options.fetch_size, &rows);
+			answer = rtb_connection_fetch(rtb_wire, "rtbench_driver", arm->fetch_size, &rows);
 			arm->run->loop_rows += step->reads_only ? answer.returned : 0;
 			arm->run->control++;
 		}
-		while (answer.returned == rtb_wire_options.fetch_size);
+		while (answer.returned == arm->fetch_size);
 		rtb_connection_close_cursor(rtb_wire, "rtbench_driver");
 		arm->run->control++;
 	}
@@ -329,6 +332,24 @@ run_row(WireArm *arm, WireStep *step)
 	}
 }
 
+/* send the rows that a query gave as those of a COPY FROM STDIN */
+static void
+run_copy(WireArm *arm, WireStep *step, const WireStep *outer)
+{
+	int64		started;
+
+	read_driver(arm, step, outer);
+	flush_batch(arm);
+	arm->run->statement_no++;
+	started = arm->run->timers ? rtb_clock_ns() : 0;
+	count_answer(arm, rtb_wire_copy_rows(arm, step));
+	if (arm->arm->ending == RTB_ENDING_AUTOCOMMIT)
+		arm->run->transactions++;
+	if (arm->run->timers)
+		rtb_step_timer_add(&arm->run->timers[step->step->id - 1], rtb_clock_ns() - started,
+						   RTB_PLAN_UNKNOWN);
+}
+
 static void
 run_driver(WireArm *arm, WireStep *step, const WireStep *outer)
 {
@@ -378,6 +399,8 @@ run_steps(WireArm *arm, WireStep *steps, int nsteps, const WireStep *row)
 		arm->run->step = step->step->id;
 		if (step->step->kind == RTB_STEP_STATEMENT)
 			run_statement(arm, step, row);
+		else if (step->step->kind == RTB_STEP_COPY)
+			run_copy(arm, step, row);
 		else
 			run_driver(arm, step, row);
 	}

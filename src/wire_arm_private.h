@@ -49,6 +49,10 @@ typedef struct WireArm
 	MemoryContext pass_cxt;
 	MemoryContext row_cxt;
 	const RtbArm *arm;
+	/* the arm's own, or the run's */
+	RtbProtocol protocol;
+	int			batch_size;
+	int			fetch_size;
 	int			nsteps;
 	WireStep   *steps;
 	/* during a pass */
@@ -56,7 +60,11 @@ typedef struct WireArm
 	bool		in_block;		/* BEGIN was sent for it */
 	StringInfoData batch;		/* of protocol multi: texts gathered */
 	int			gathered;
+	StringInfoData copied;		/* a row of COPY */
 	bool		piped;			/* the connection is in a pipeline */
 } WireArm;
+
+/* wire_arm_copy.c */
+extern RtbAnswer rtb_wire_copy_rows(WireArm *arm, WireStep *step);
 
 #endif							/* RTB_WIRE_ARM_PRIVATE_H */

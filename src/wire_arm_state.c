@@ -81,8 +81,12 @@ rtb_wire_open_arm(const RtbArm *arm)
 	state->pass_cxt = AllocSetContextCreate(cxt, "rtbench wire pass", ALLOCSET_DEFAULT_SIZES);
 	state->row_cxt = AllocSetContextCreate(cxt, "rtbench wire row", ALLOCSET_DEFAULT_SIZES);
 	state->arm = arm;
+	state->protocol = arm->protocol != RTB_PROTOCOL_UNSET ? arm->protocol : rtb_wire_options.protocol;
+	state->batch_size = Max(arm->batch > 0 ? arm->batch : rtb_wire_options.batch, 1);
+	state->fetch_size = arm->fetch_size > 0 ? arm->fetch_size : rtb_wire_options.fetch_size;
 	open_steps(arm->steps, &state->steps, &state->nsteps);
 	initStringInfo(&state->batch);
+	initStringInfo(&state->copied);
 	MemoryContextSwitchTo(old);
 	return state;
 }

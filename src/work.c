@@ -88,6 +88,7 @@ write_steps(StringInfo buf, const char *key, List *steps)
 		write_integer(buf, "kind", step->kind);
 		write_integer(buf, "id", step->id);
 		write_text(buf, "text", step->text);
+		write_text(buf, "copy", step->copy);
 		write_texts(buf, "statements", step->statements);
 		write_integer(buf, "nparams", step->nparams);
 		write_texts(buf, "types", step->types);
@@ -110,6 +111,10 @@ write_arm(StringInfo buf, const RtbArm *arm)
 	write_texts(buf, "before", arm->before);
 	write_integer(buf, "ending", arm->ending);
 	write_integer(buf, "savepoints", arm->savepoints);
+	write_integer(buf, "copies", arm->copies);
+	write_integer(buf, "protocol", arm->protocol);
+	write_integer(buf, "batch", arm->batch);
+	write_integer(buf, "fetch_size", arm->fetch_size);
 	write_steps(buf, "steps", arm->steps);
 	appendStringInfoChar(buf, '}');
 }
@@ -220,6 +225,7 @@ parse_steps(JsonbContainer *holder, const char *key)
 		step->kind = (RtbStepKind) rtb_json_integer(object, "kind");
 		step->id = (int) rtb_json_integer(object, "id");
 		step->text = rtb_json_text(object, "text");
+		step->copy = rtb_json_text(object, "copy");
 		step->statements = rtb_json_texts(object, "statements");
 		step->nparams = (int) rtb_json_integer(object, "nparams");
 		step->types = rtb_json_texts(object, "types");
@@ -258,6 +264,10 @@ rtb_work_parse(const char *document)
 		arm->description = rtb_json_text(arm_object, "description");
 		arm->before = rtb_json_texts(arm_object, "before");
 		arm->ending = (RtbEnding) rtb_json_integer(arm_object, "ending");
+		arm->copies = rtb_json_integer(arm_object, "copies") != 0;
+		arm->protocol = (RtbProtocol) rtb_json_integer(arm_object, "protocol");
+		arm->batch = (int) rtb_json_integer(arm_object, "batch");
+		arm->fetch_size = (int) rtb_json_integer(arm_object, "fetch_size");
 		arm->savepoints = rtb_json_integer(arm_object, "savepoints") != 0;
 		arm->steps = parse_steps(arm_object, "steps");
 		work->arms = lappend(work->arms, arm);
