@@ -402,6 +402,8 @@ CREATE TABLE rtbench.passes (
 	subxact_overflowed boolean,
 	updates bigint,
 	hot_updates bigint,
+	core bigint,
+	far_core bigint,
 	catalog_reads bigint,
 	plan_shape text,
 	fired_shape text,
@@ -809,11 +811,12 @@ CREATE FUNCTION rtbench.sweep(
 	protocol text DEFAULT 'prepared',
 	batch int DEFAULT 100,
 	fetch_size int DEFAULT NULL,
-	round_trip_ms float8[] DEFAULT NULL)
+	round_trip_ms float8[] DEFAULT NULL,
+	placement text DEFAULT 'free')
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_sweep' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.sweep(text, bigint[], jsonb, text[], text, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[]) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[], text) IS
 'run a scenario at every point, all its arms in turn, and say which ways are faster and whether they do the same';
 
 CREATE FUNCTION rtbench.compare(
@@ -841,11 +844,12 @@ CREATE FUNCTION rtbench.compare(
 	protocol text DEFAULT 'prepared',
 	batch int DEFAULT 100,
 	fetch_size int DEFAULT NULL,
-	round_trip_ms float8[] DEFAULT NULL)
+	round_trip_ms float8[] DEFAULT NULL,
+	placement text DEFAULT 'free')
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_compare' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.compare(jsonb[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[]) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[], text) IS
 'compare ad hoc arms on the caller''s own committed tables, or on a fixture that setup builds';
 
 CREATE PROCEDURE rtbench.run_sweep(
@@ -873,10 +877,11 @@ CREATE PROCEDURE rtbench.run_sweep(
 	protocol text DEFAULT 'prepared',
 	batch int DEFAULT 100,
 	fetch_size int DEFAULT NULL,
-	round_trip_ms float8[] DEFAULT NULL)
+	round_trip_ms float8[] DEFAULT NULL,
+	placement text DEFAULT 'free')
 AS 'MODULE_PATHNAME', 'rtb_run_sweep' LANGUAGE C;
 COMMENT ON PROCEDURE rtbench.run_sweep(text, bigint[], jsonb, text[], text, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[]) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[], text) IS
 'sweep() by CALL, which arms that commit need: it commits first and then waits without a snapshot; the verdicts are in rtbench.last and rtbench.result() afterwards';
 
 CREATE PROCEDURE rtbench.run_compare(
@@ -904,10 +909,11 @@ CREATE PROCEDURE rtbench.run_compare(
 	protocol text DEFAULT 'prepared',
 	batch int DEFAULT 100,
 	fetch_size int DEFAULT NULL,
-	round_trip_ms float8[] DEFAULT NULL)
+	round_trip_ms float8[] DEFAULT NULL,
+	placement text DEFAULT 'free')
 AS 'MODULE_PATHNAME', 'rtb_run_compare' LANGUAGE C;
 COMMENT ON PROCEDURE rtbench.run_compare(jsonb[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[]) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[], text) IS
 'compare() by CALL, which arms that commit need: it commits first and then waits without a snapshot; the verdicts are in rtbench.last and rtbench.result() afterwards';
 
 
@@ -936,11 +942,12 @@ CREATE FUNCTION rtbench.compare(
 	protocol text DEFAULT 'prepared',
 	batch int DEFAULT 100,
 	fetch_size int DEFAULT NULL,
-	round_trip_ms float8[] DEFAULT NULL)
+	round_trip_ms float8[] DEFAULT NULL,
+	placement text DEFAULT 'free')
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_compare_text' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.compare(text[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[]) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[], text) IS
 'refuses plain texts with a hint: arms are documents made by rtbench.arm()';
 
 --

@@ -115,6 +115,18 @@ SELECT pg_temp.case('digest differs, nothing found', arm_digest => 'd1'),
        pg_temp.case('shape unknown in a pass', arm_rounds => '{"7": {"plan_shape": null}}') \g /dev/null
 SELECT * FROM pg_temp.verdicts(:first);
 
+-- where both ends of a connection ran: sessions of two kinds are told of where they differ
+CREATE FUNCTION pg_temp.on_cores(label text, far_core int, slow float8) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	on_cores bigint := pg_temp.keep(label, '{base,arm}');
+	of_sessions jsonb := (SELECT jsonb_object_agg(s, jsonb_build_object('session', s, 'far_core', CASE WHEN s > 6 THEN far_core ELSE 0 END)) FROM generate_series(1, 20) s);
+BEGIN
+	PERFORM pg_temp.passes(on_cores, arm, (SELECT array_agg(x * CASE WHEN s > 6 THEN slow ELSE 1 END ORDER BY s) FROM unnest(pg_temp.about(10)) WITH ORDINALITY u (x, s)), '{"core": 0, "bytes_sent": 1}', of_sessions)
+		FROM unnest('{base,arm}'::text[]) arm;
+	RETURN (SELECT string_agg(substring(notes FROM 'sessions fall[^;]*'), ', ') FROM rtbench.result(on_cores) WHERE arm = 'base');
+END $$;
+SELECT pg_temp.on_cores('two groups', 1, 2.5) AS two_groups, pg_temp.on_cores('one core', 0, 2.5) AS one_core, pg_temp.on_cores('no difference', 1, 1.1) AS no_difference, pg_temp.on_cores('not known', NULL, 2.5) AS not_known;
+
 -- WAL: equal but for full-page images, server's clean-up, changed work
 SELECT pg_temp.case('WAL: checkpoint', arm_rounds => '{"7": {"wal_fpi": 53, "wal_bytes": 429006}}') AS first \gset
 SELECT pg_temp.case('WAL: hint bits after a checkpoint', arm_rounds => '{"7": {"wal_records": 453, "wal_fpi": 60}}'),

@@ -18,7 +18,7 @@
 	"elapsed_ns, cpu_ns, repetitions, below_resolution, round_trips, bytes_sent, " \
 	"bytes_received, statements, fired, loop_queries, rows, plannings, buffers_hit, buffers_read, wal_records, " \
 	"wal_fpi, wal_bytes, xids, transactions, commit_ns, subxact_overflowed, " \
-	"updates, hot_updates, catalog_reads, plan_shape, fired_shape, digest, returned, " \
+	"updates, hot_updates, core, far_core, catalog_reads, plan_shape, fired_shape, digest, returned, " \
 	"sqlstate, message, failed_step, failed_statement"
 
 #define FINDING_COLUMNS	"point, arm, finding, detail"

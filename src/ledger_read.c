@@ -262,6 +262,8 @@ read_pass(Reader *reader, RtbRun *run)
 	pass->subxact_overflowed = take_flag(reader);
 	pass->updates = take_count(reader);
 	pass->hot_updates = take_count(reader);
+	pass->core = take_count(reader);
+	pass->far_core = take_count(reader);
 	pass->catalog_reads = take_count(reader);
 	pass->plan_shape = take_text(reader);
 	pass->fired_shape = take_text(reader);

@@ -212,6 +212,8 @@ write_pass(SPIPlanPtr *plan, const RtbRun *run, int ordinal, const RtbPass *pass
 		pass->subxact_overflowed == RTB_UNKNOWN);
 	rtb_ledger_put_count(&row, pass->updates);
 	rtb_ledger_put_count(&row, pass->hot_updates);
+	rtb_ledger_put_count(&row, pass->core);
+	rtb_ledger_put_count(&row, pass->far_core);
 	rtb_ledger_put_count(&row, pass->catalog_reads);
 	rtb_ledger_put_text(&row, pass->plan_shape);
 	rtb_ledger_put_text(&row, pass->fired_shape);

@@ -97,9 +97,13 @@ rtb_notes_work(const RtbCell *cell)
 	List	   *notes = NIL;
 	int64		loop_queries = rtb_cell_count(cell, loop_queries_of);
 	const RtbPass *pass;
+	char	   *cores;
 
 	if (cell->timed == NIL || cell->failed)
 		return NIL;
+	cores = rtb_notes_cores(cell);
+	if (cores != NULL)
+		notes = lappend(notes, cores);
 	if (loop_queries > 0)
 		notes = lappend(notes, psprintf("loop queries " INT64_FORMAT, loop_queries));
 	pass = linitial(cell->timed);

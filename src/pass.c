@@ -88,6 +88,8 @@ rtb_pass_write(StringInfo buf, const RtbPass *pass)
 	pq_sendint64(buf, pass->subxact_overflowed);
 	pq_sendint64(buf, pass->updates);
 	pq_sendint64(buf, pass->hot_updates);
+	pq_sendint64(buf, pass->core);
+	pq_sendint64(buf, pass->far_core);
 	pq_sendint64(buf, pass->catalog_reads);
 	write_string(buf, pass->plan_shape);
 	write_string(buf, pass->fired_shape);
@@ -144,6 +146,8 @@ rtb_pass_read(StringInfo buf)
 	pass->subxact_overflowed = pq_getmsgint64(buf);
 	pass->updates = pq_getmsgint64(buf);
 	pass->hot_updates = pq_getmsgint64(buf);
+	pass->core = pq_getmsgint64(buf);
+	pass->far_core = pq_getmsgint64(buf);
 	pass->catalog_reads = pq_getmsgint64(buf);
 	pass->plan_shape = read_string(buf);
 	pass->fired_shape = read_string(buf);

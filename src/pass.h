@@ -66,6 +66,8 @@ typedef struct RtbPass
 	int64		subxact_overflowed; /* 1: more subtransactions than shared memory shows */
 	int64		updates;		/* row versions that replaced others, */
 	int64		hot_updates;	/* and those of them that touched no index */
+	int64		core;			/* over a connection: where this end ran last, */
+	int64		far_core;		/* and the far end, if it is of this server */
 	int64		catalog_reads;	/* index scans of system catalogs: what no cache had */
 	char	   *plan_shape;		/* of sent statements, NULL unless known */
 	char	   *fired_shape;	/* of fired statements */

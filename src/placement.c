@@ -7,9 +7,9 @@
  * each time.  That is more than any protocol differs from another, so it is
  * either left to the kernel and said, or decided here.
  *
- * Memory: an RtbPlaced lies in the context that is current when it is taken;
- * the context's end restores what it has not restored, so that no error leaves
- * a process bound to a core.
+ * Memory: an RtbPlaced has a context of its own below the one that is current
+ * when it is taken; its end restores, so that no error leaves a process bound
+ * to a core.
  */
 #include "postgres.h"
 
@@ -24,6 +24,7 @@
 
 struct RtbPlaced
 {
+	MemoryContext context;		/* holds this */
 	bool		bound;
 	int			far_pid;
 	cpu_set_t	own;			/* as they were */
@@ -149,10 +150,16 @@ bind_to(int pid, int core)
 				 errhint("Use placement free.")));
 }
 
+/* let both run where they might before; the other may have ended */
 static void
 release(void *arg)
 {
-	rtb_placement_restore(arg);
+	RtbPlaced  *placed = arg;
+
+	if (!placed->bound)
+		return;
+	(void) sched_setaffinity(0, sizeof(placed->own), &placed->own);
+	(void) sched_setaffinity(placed->far_pid, sizeof(placed->far), &placed->far);
 }
 
 /*
@@ -163,9 +170,12 @@ release(void *arg)
 RtbPlaced *
 rtb_placement_take(RtbPlacement placement, int far_pid)
 {
-	RtbPlaced  *placed = palloc0(sizeof(RtbPlaced));
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "rtbench placement",
+												  ALLOCSET_SMALL_SIZES);
+	RtbPlaced  *placed = MemoryContextAllocZero(context, sizeof(RtbPlaced));
 	int			core;
 
+	placed->context = context;
 	if (placement == RTB_PLACED_FREE)
 		return placed;
 	if (!get_cores(0, &placed->own) || !get_cores(far_pid, &placed->far))
@@ -177,7 +187,7 @@ rtb_placement_take(RtbPlacement placement, int far_pid)
 	placed->bound = true;
 	placed->release.func = release;
 	placed->release.arg = placed;
-	MemoryContextRegisterResetCallback(CurrentMemoryContext, &placed->release);
+	MemoryContextRegisterResetCallback(context, &placed->release);
 
 	core = core_but(&placed->own, -1);
 	bind_to(0, core);
@@ -189,15 +199,10 @@ rtb_placement_take(RtbPlacement placement, int far_pid)
 
 /*
  * rtb_placement_restore
- *		Let both run where they might before.  Never throws.
+ *		Let both run where they might before, and free it.  Never throws.
  */
 void
 rtb_placement_restore(RtbPlaced *placed)
 {
-	if (!placed->bound)
-		return;
-	placed->bound = false;
-	(void) sched_setaffinity(0, sizeof(placed->own), &placed->own);
-	/* the other may have ended */
-	(void) sched_setaffinity(placed->far_pid, sizeof(placed->far), &placed->far);
+	MemoryContextDelete(placed->context);
 }

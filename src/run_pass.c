@@ -129,6 +129,8 @@ init_pass(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass)
 	pass->subxact_overflowed = RTB_UNKNOWN;
 	pass->updates = RTB_UNKNOWN;
 	pass->hot_updates = RTB_UNKNOWN;
+	pass->core = RTB_UNKNOWN;
+	pass->far_core = RTB_UNKNOWN;
 	pass->catalog_reads = RTB_UNKNOWN;
 }
 

@@ -115,6 +115,7 @@ write_wire(StringInfo buf, const RtbWireOptions *wire)
 	pq_sendint32(buf, wire->batch);
 	pq_sendint32(buf, wire->fetch_size);
 	pq_sendbyte(buf, wire->simulated);
+	pq_sendbyte(buf, wire->placement);
 }
 
 /* NULL if the session is to run by SPI; in the current context */
@@ -132,6 +133,7 @@ read_wire(StringInfo body)
 	wire->batch = pq_getmsgint(body, 4);
 	wire->fetch_size = pq_getmsgint(body, 4);
 	wire->simulated = pq_getmsgbyte(body);
+	wire->placement = (RtbPlacement) pq_getmsgbyte(body);
 	return wire;
 }
 

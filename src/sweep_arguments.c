@@ -53,7 +53,8 @@ enum
 	ARG_PROTOCOL,
 	ARG_BATCH,
 	ARG_FETCH_SIZE,
-	ARG_ROUND_TRIP
+	ARG_ROUND_TRIP,
+	ARG_PLACEMENT
 };
 
 /* ---- reading arguments ---- */
@@ -258,7 +259,7 @@ static void
 read_options(FunctionCallInfo fcinfo, int first, RtbExperiment *e)
 {
 	const RtbTransportPlaces places = {first + ARG_TRANSPORT, first + ARG_SERVER, first + ARG_PROTOCOL,
-	first + ARG_BATCH, first + ARG_FETCH_SIZE, first + ARG_ROUND_TRIP};
+	first + ARG_BATCH, first + ARG_FETCH_SIZE, first + ARG_ROUND_TRIP, first + ARG_PLACEMENT};
 	RtbRun	   *run = e->run;
 
 	rtb_arguments_transport(fcinfo, &places, e);
@@ -317,6 +318,11 @@ rtb_arguments_document(const RtbExperiment *e)
 		appendStringInfo(&buf, INT64_FORMAT, e->pass_timeout_ms);
 	else
 		appendStringInfoString(&buf, "null");
+	if (e->options.wire != NULL)
+		appendStringInfo(&buf, ", \"protocol\": \"%s\", \"batch\": %d, \"fetch_size\": %s, \"placement\": \"%s\"",
+						 rtb_protocol_name(e->options.wire->protocol), e->options.wire->batch,
+						 e->options.wire->fetch_size > 0 ? psprintf("%d", e->options.wire->fetch_size) : "null",
+						 rtb_placement_name(e->options.wire->placement));
 	appendStringInfo(&buf, ", \"compare_returned\": %s, \"vacuum\": %s, \"ignore_columns\": [",
 					 e->options.compare_returned ? "true" : "false",
 					 e->options.vacuum < 0 ? "null" : e->options.vacuum ? "true" : "false");

@@ -37,6 +37,25 @@ size_arg(FunctionCallInfo fcinfo, int n, const char *argument)
 	return size;
 }
 
+/* where both ends run; refused if this machine cannot do it */
+static RtbPlacement
+placement_arg(FunctionCallInfo fcinfo, int n)
+{
+	char	   *name = rtb_arguments_text(fcinfo, n);
+	RtbPlacement placement;
+	const char *impossible;
+
+	if (name == NULL)
+		rtb_arguments_refuse_null("placement", "Valid values are 'free', 'same core' and 'two cores'.");
+	placement = rtb_placement_read(name);
+	impossible = rtb_placement_impossible(placement);
+	if (impossible != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("placement \"%s\" is not possible here: %s", name, impossible)));
+	return placement;
+}
+
 /* the scenario's own point becomes a parameter: what is swept is the distance */
 static void
 fix_point(RtbScenario *scenario)
@@ -116,6 +135,7 @@ transport_args(FunctionCallInfo fcinfo, const RtbTransportPlaces *places, RtbExp
 	RtbProtocol protocol = rtb_protocol_read(rtb_arguments_text(fcinfo, places->protocol), false);
 	int			batch = size_arg(fcinfo, places->batch, "batch");
 	int			fetch_size = size_arg(fcinfo, places->fetch_size, "fetch_size");
+	RtbPlacement placement = placement_arg(fcinfo, places->placement);
 	RtbWireOptions *wire;
 
 	if (transport == NULL)
@@ -129,6 +149,11 @@ transport_args(FunctionCallInfo fcinfo, const RtbTransportPlaces *places, RtbExp
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("transport \"%s\" is not known", transport),
 					 errhint(VALID_TRANSPORTS)));
+		if (placement != RTB_PLACED_FREE)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("transport \"%s\" has no two ends to place", transport),
+					 errhint("placement belongs to a connection: transport => 'unix', 'tcp' or 'tls'.")));
 		if (protocol != RTB_PROTOCOL_PREPARED || fetch_size > 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -152,6 +177,7 @@ transport_args(FunctionCallInfo fcinfo, const RtbTransportPlaces *places, RtbExp
 	wire->protocol = protocol;
 	wire->batch = Max(batch, 1);
 	wire->fetch_size = fetch_size;
+	wire->placement = placement;
 	e->options.wire = wire;
 }
 

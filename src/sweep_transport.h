@@ -21,6 +21,7 @@ typedef struct RtbTransportPlaces
 	int			batch;
 	int			fetch_size;
 	int			round_trip;
+	int			placement;
 } RtbTransportPlaces;
 
 extern void rtb_arguments_transport(FunctionCallInfo fcinfo, const RtbTransportPlaces *places,

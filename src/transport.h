@@ -32,6 +32,8 @@ typedef struct RtbArmRun
 	bool		with_row_hashes;
 	int64		bytes_sent;
 	int64		bytes_received;
+	int			core;			/* where this process ran at the end, -1 if unknown */
+	int			far_core;		/* and the far end's */
 	int64		rows;			/* returned or affected */
 	int64		transactions;	/* committed */
 	int64		loop_queries;	/* drivers that only read, */

@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "connection.h"
+#include "placement.h"
 #include "protocol.h"
 #include "transport.h"
 
@@ -19,6 +20,7 @@ typedef struct RtbWireOptions
 	int			batch;			/* of pipeline and multi */
 	int			fetch_size;		/* rows a driver's cursor fetches at once, 0: all */
 	bool		simulated;		/* points are simulated round trips, in microseconds */
+	RtbPlacement placement;		/* of this process and the far end's */
 } RtbWireOptions;
 
 /* what the connection is, once rtb_wire_open() has made it */

@@ -37,6 +37,7 @@ static bool counting = false;	/* count_begin() without its end */
 static bool settles;			/* and deferred triggers, which fire before the clock stops */
 static bool in_block;			/* BEGIN was sent by wire_begin() */
 static MemoryContext outer_cxt;
+static RtbPlaced *placed = NULL;
 static RtbDistance *distance = NULL;	/* simulated, or NULL */
 static int64 distance_us = 0;
 static const RtbArmRun *under_clock = NULL;	/* the arm that runs */
@@ -106,6 +107,26 @@ ask(const char *question)
 	return yes;
 }
 
+static void
+take_placement(RtbPlacement placement)
+{
+	if (!rtb_connection_here(rtb_wire))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot place a far end that is no backend of this server"),
+				 errhint("Use placement => 'free'.")));
+	placed = rtb_placement_take(placement, rtb_connection_pid(rtb_wire));
+}
+
+static void
+restore_placement(void)
+{
+	if (placed == NULL)
+		return;
+	rtb_placement_restore(placed);
+	placed = NULL;
+}
+
 /*
  * rtb_wire_open
  *		Connect; from here on rtbench's own statements go that way.
@@ -123,6 +144,8 @@ rtb_wire_open(const RtbWireOptions *options)
 	rtb_wire = rtb_connection_open(options->is_server ? rtb_target_server(options->name)
 								   : rtb_target_loopback(options->name));
 	rtb_connection_keep(rtb_wire);
+	if (options->placement != RTB_PLACED_FREE)
+		take_placement(options->placement);
 	rtb_own_route(own_rows);
 	counting = false;
 	counts = ask("SELECT pg_catalog.to_regprocedure('rtbench.counted()') IS NOT NULL");
@@ -155,6 +178,7 @@ void
 rtb_wire_close(void)
 {
 	rtb_own_route(NULL);
+	restore_placement();
 	if (rtb_wire != NULL)
 		rtb_connection_close(rtb_wire);
 	rtb_wire = NULL;
@@ -209,12 +233,8 @@ rtb_wire_delivered(void)
 					d->delivered_ns / 1e6 / d->waits, d->waits, d->longest_ns / 1e6);
 }
 
-/*
- * rtb_wire_empty_price
- *		Nanoseconds of the cheapest round trip of a statement that does nothing.
- */
-int64
-rtb_wire_empty_price(void)
+static int64
+cheapest_empty(void)
 {
 	int64		cheapest = PG_INT64_MAX;
 
@@ -224,6 +244,28 @@ rtb_wire_empty_price(void)
 
 		(void) rtb_connection_query(rtb_wire, "SELECT", NULL);
 		cheapest = Min(cheapest, rtb_clock_ns() - started);
+	}
+	return cheapest;
+}
+
+/*
+ * rtb_wire_empty_price
+ *		Nanoseconds of the cheapest round trip of a statement that does nothing,
+ *		wherever the kernel will put a session's two ends: on one core it costs
+ *		a quarter of what it costs on two.
+ */
+int64
+rtb_wire_empty_price(void)
+{
+	int64		cheapest = cheapest_empty();
+
+	if (rtb_connection_here(rtb_wire) && rtb_wire_options.placement == RTB_PLACED_FREE &&
+		rtb_placement_impossible(RTB_PLACED_SAME_CORE) == NULL)
+	{
+		RtbPlaced  *one_core = rtb_placement_take(RTB_PLACED_SAME_CORE, rtb_connection_pid(rtb_wire));
+
+		cheapest = Min(cheapest, cheapest_empty());
+		rtb_placement_restore(one_core);
 	}
 	return cheapest;
 }
@@ -499,6 +541,8 @@ wire_observe_end(RtbObserver *o)
 
 	rtb_connection_distance(rtb_wire, NULL);
 	under_clock = NULL;
+	run->core = rtb_core_of_this();
+	run->far_core = rtb_connection_here(rtb_wire) ? rtb_core_of(rtb_connection_pid(rtb_wire)) : -1;
 	run->round_trips = traffic->round_trips;
 	run->bytes_sent = traffic->bytes_sent;
 	run->bytes_received = traffic->bytes_received;
@@ -537,6 +581,8 @@ wire_observe_counts(const RtbObserver *o, const RtbProbe *probe, RtbPass *pass)
 {
 	pass->bytes_sent = o->run->bytes_sent;
 	pass->bytes_received = o->run->bytes_received;
+	pass->core = o->run->core >= 0 ? o->run->core : RTB_UNKNOWN;
+	pass->far_core = o->run->far_core >= 0 ? o->run->far_core : RTB_UNKNOWN;
 	if (o->committing)
 		pass->transactions = o->run->transactions;
 	if (!counts)
