@@ -72,6 +72,12 @@ SELECT rtbench.copy_rows('SELECT 1', 'COPY t TO STDOUT');
 SELECT rtbench.copy_rows('SELECT 1', 'COPY t FROM STDIN; COPY t FROM STDIN');
 SELECT rtbench.copy_rows('SELECT 1', 'SELECT 1');
 SELECT rtbench.copy_rows('DELETE FROM t', 'COPY t FROM STDIN');
-SELECT rtbench.copy_rows('SELECT 1', 'COPY (SELECT $1) FROM STDIN');
+SELECT rtbench.copy_rows('SELECT 1', 'COPY t FROM STDIN WHERE a = $1');
 SELECT rtbench.copy_rows(NULL, 'COPY t FROM STDIN'), rtbench.copy_rows('SELECT 1', NULL);
 SELECT rtbench.add_arm('x', '{"arm": "a", "steps": [{"rows": "SELECT 1"}]}');
+-- where both ends run
+SELECT rtbench.compare(ARRAY[rtbench.arm('a', 'SELECT 1')], placement => 'two cores');
+SELECT rtbench.compare(ARRAY[rtbench.arm('a', 'SELECT 1')], transport => 'unix', placement => 'x');
+SELECT rtbench.compare(ARRAY[rtbench.arm('a', 'SELECT 1')], transport => 'unix', placement => NULL);
+SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', rtbench.foreach('SELECT generate_series(1, 50)', 'SELECT $1::int'))], transport => 'unix', placement => 'same core', rounds => 2);
+SELECT options ->> 'placement' AS placement, options ->> 'protocol' AS protocol, (SELECT count(DISTINCT core) = 1 AND bool_and(core = far_core) FROM rtbench.passes p WHERE p.run = r.run AND round > 0) AS on_one_core FROM rtbench.runs r ORDER BY run DESC LIMIT 1;

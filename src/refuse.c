@@ -295,6 +295,18 @@ returns_rows(const Node *stmt, bool may_write)
 }
 
 /*
+ * Is the text a single query that returns rows and writes none?  Throws syntax
+ * errors.
+ */
+bool
+rtb_script_is_query(const char *text)
+{
+	List	   *trees = rtb_script_parse(text);
+
+	return list_length(trees) == 1 && returns_rows(linitial_node(RawStmt, trees)->stmt, false);
+}
+
+/*
  * Error unless the text is a single query that returns rows: SELECT, VALUES,
  * TABLE, and with may_write also DML with RETURNING.  what names the text's
  * role in the message ("a driver").  Throws syntax errors too.

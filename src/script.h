@@ -63,6 +63,8 @@ extern void rtb_script_refuse(const char *statement, bool savepoints);
 extern void rtb_script_refuse_parsed(const Node *stmt);
 /* does the text hold a SAVEPOINT, RELEASE or ROLLBACK TO? */
 extern bool rtb_script_has_savepoint(const char *text);
+/* is the text one query that only reads, as a cursor wants it? */
+extern bool rtb_script_is_query(const char *text);
 /* error unless the text is one COPY FROM STDIN that takes rows in text format */
 extern void rtb_script_require_copy(const char *text);
 /* error unless the text is one query that returns rows; what: its role, for the message */

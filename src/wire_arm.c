@@ -102,6 +102,34 @@ send_prepared(WireArm *arm, WireStatement *st, const RtbValues *values, const Rt
 	count_answer(arm, rtb_connection_execute(rtb_wire, st->name, values, rows));
 }
 
+/* does a client read it by portions?  A cursor needs a transaction. */
+static bool
+fetches(const WireArm *arm, const WireStatement *st)
+{
+	return arm->fetch_size > 0 && st->is_query &&
+		(arm->in_block || arm->arm->ending == RTB_ENDING_ROLLBACK);
+}
+
+/* read a query by a cursor, a round trip for each portion */
+static RtbAnswer
+fetch_rows(WireArm *arm, const WireStatement *st, const RtbValues *values, const RtbRows *rows)
+{
+	RtbAnswer	sum = {0};
+	RtbAnswer	answer;
+
+	rtb_connection_declare(rtb_wire, "rtbench_cursor", st->text, values);
+	do
+	{
+		answer = rtb_connection_fetch(rtb_wire, "rtbench_cursor", arm->fetch_size, rows);
+		sum.returned += answer.returned;
+		arm->run->control++;
+	}
+	while (answer.returned == arm->fetch_size);
+	rtb_connection_close_cursor(rtb_wire, "rtbench_cursor");
+	arm->run->control++;
+	return sum;
+}
+
 /* one statement, by the protocol; statements that control transactions are sent at once */
 static void
 send_statement(WireArm *arm, WireStatement *st, int nparams, const WireStep *row)
@@ -112,6 +140,12 @@ send_statement(WireArm *arm, WireStatement *st, int nparams, const WireStep *row
 	StringInfoData text;
 
 	arm->run->statement_no++;
+	if (fetches(arm, st))
+	{
+		flush_batch(arm);
+		count_answer(arm, fetch_rows(arm, st, &values, rows));
+		return;
+	}
 	switch (arm->protocol)
 	{
 		case RTB_PROTOCOL_UNSET:
@@ -264,18 +298,10 @@ read_driver(WireArm *arm, WireStep *step, const WireStep *outer)
 	arm->run->statement_no++;
 	if (step->store != NULL)
 		tuplestore_clear(step->store);
-	if (arm->fetch_size > 0 && (arm->in_block || arm->arm->ending == RTB_ENDING_ROLLBACK))
+	if (fetches(arm, st))
 	{
-		rtb_connection_declare(rtb_wire, "rtbench_driver", st->text, &values);
-		do
-		{
-			answer = rtb_connection_fetch(rtb_wire, "rtbench_driver", arm->fetch_size, &rows);
-			arm->run->loop_rows += step->reads_only ? answer.returned : 0;
-			arm->run->control++;
-		}
-		while (answer.returned == arm->fetch_size);
-		rtb_connection_close_cursor(rtb_wire, "rtbench_driver");
-		arm->run->control++;
+		answer = fetch_rows(arm, st, &values, &rows);
+		arm->run->loop_rows += step->reads_only ? answer.returned : 0;
 	}
 	else
 	{
@@ -430,7 +456,8 @@ needs_block(const WireArm *arm)
 	if (loops_commit(arm->arm->steps))
 		return false;
 	return arm->nsteps > 1 || only->kind != RTB_STEP_STATEMENT ||
-		list_length(only->statements) > 1 || only->subtransaction != RTB_SUBXACT_NONE;
+		list_length(only->statements) > 1 || only->subtransaction != RTB_SUBXACT_NONE ||
+		(arm->fetch_size > 0 && arm->steps[0].statements[0].is_query);
 }
 
 /*

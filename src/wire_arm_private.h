@@ -24,6 +24,7 @@ typedef struct WireStatement
 	const char *text;
 	char		name[32];
 	bool		prepared;
+	bool		is_query;		/* a cursor can read it */
 	int			npieces;
 	WirePiece  *pieces;
 } WireStatement;

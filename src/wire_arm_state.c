@@ -58,6 +58,7 @@ open_steps(List *steps, WireStep **out, int *nout)
 			st->text = lfirst(ls);
 			snprintf(st->name, sizeof(st->name), "rtbench_%d", ++names_given);
 			find_pieces(st);
+			st->is_query = rtb_script_is_query(st->text);
 		}
 		if (step->kind != RTB_STEP_STATEMENT)
 			state->reads_only = IsA(linitial_node(RawStmt, rtb_script_parse(step->text))->stmt, SelectStmt);
