@@ -1054,7 +1054,7 @@ CREATE FUNCTION rtbench.price_list(
 	placements text[] DEFAULT '{free}',
 	max_time interval DEFAULT '2 s',
 	OUT transport text, OUT protocol text, OUT placement text, OUT statement text,
-	OUT microseconds float8, OUT low float8, OUT high float8, OUT kind text, OUT notes text)
+	OUT microseconds numeric, OUT low numeric, OUT high numeric, OUT kind text, OUT notes text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'rtb_price_list' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 75;
 COMMENT ON FUNCTION rtbench.price_list(text[], text[], text[], interval) IS

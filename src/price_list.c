@@ -12,6 +12,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
@@ -27,6 +29,7 @@
 #include "placement.h"
 #include "price_list.h"
 #include "probe.h"
+#include "result_row.h"
 #include "stats.h"
 
 PG_FUNCTION_INFO_V1(rtb_price_list);
@@ -34,7 +37,7 @@ PG_FUNCTION_INFO_V1(rtb_price_list);
 #define FEWEST_SESSIONS	8		/* that have an interval of 99 % */
 #define MOST_SESSIONS	60
 #define ALPHA			0.01
-#define COLUMNS			9
+#define DIGITS			3		/* of a price */
 
 typedef enum Place
 {
@@ -178,18 +181,20 @@ two_groups(const double *sorted, int n)
 	return NULL;
 }
 
+/* the way, and of what: the first columns */
 static void
-put_text(Datum *values, bool *nulls, int column, const char *text)
+begin_row(RtbRow *row, const Way *way, const char *protocol, const char *statement)
 {
-	nulls[column] = text == NULL;
-	values[column] = text != NULL ? CStringGetTextDatum(text) : (Datum) 0;
+	rtb_row_add_text(row, way->name);
+	rtb_row_add_text(row, protocol);
+	rtb_row_add_text(row, over_a_connection(way) ? rtb_placement_name(way->placement) : NULL);
+	rtb_row_add_text(row, statement);
 }
 
 static void
 put_price(ReturnSetInfo *result, const Way *way, int v)
 {
-	Datum		values[COLUMNS];
-	bool		nulls[COLUMNS] = {0};
+	RtbRow		row = {0};
 	double		x[MOST_SESSIONS];
 	double		low;
 	double		high;
@@ -198,32 +203,30 @@ put_price(ReturnSetInfo *result, const Way *way, int v)
 	for (int i = 0; i < way->nsessions; i++)
 		x[i] = way->us[i][v];
 	rtb_sort(x, way->nsessions);
-	put_text(values, nulls, 0, way->name);
-	put_text(values, nulls, 1, !over_a_connection(way) ? rtb_price_inside_protocols[protocol] :
-			 rtb_protocol_name((RtbProtocol[]) {RTB_PROTOCOL_SIMPLE, RTB_PROTOCOL_EXTENDED, RTB_PROTOCOL_PREPARED}[protocol]));
-	put_text(values, nulls, 2, over_a_connection(way) ? rtb_placement_name(way->placement) : NULL);
-	put_text(values, nulls, 3, rtb_priced_names[v % RTB_PRICED]);
-	values[4] = Float8GetDatum(rtb_hodges_lehmann(x, way->nsessions));
-	nulls[5] = nulls[6] = !rtb_signed_rank_interval(x, way->nsessions, ALPHA, &low, &high);
-	values[5] = nulls[5] ? (Datum) 0 : Float8GetDatum(low);
-	values[6] = nulls[6] ? (Datum) 0 : Float8GetDatum(high);
-	put_text(values, nulls, 7, "measured");
-	put_text(values, nulls, 8, over_a_connection(way) && way->placement == RTB_PLACED_FREE ?
-			 two_groups(x, way->nsessions) : NULL);
-	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	if (!rtb_signed_rank_interval(x, way->nsessions, ALPHA, &low, &high))
+		low = high = NAN;
+	begin_row(&row, way, over_a_connection(way) ? rtb_protocol_name(rtb_price_protocols[protocol]) :
+			  rtb_price_inside_protocols[protocol], rtb_priced_names[v % RTB_PRICED]);
+	rtb_row_add_significant(&row, rtb_hodges_lehmann(x, way->nsessions), DIGITS);
+	rtb_row_add_significant(&row, low, DIGITS);
+	rtb_row_add_significant(&row, high, DIGITS);
+	rtb_row_add_text(&row, "measured");
+	rtb_row_add_text(&row, over_a_connection(way) && way->placement == RTB_PLACED_FREE ?
+					 two_groups(x, way->nsessions) : NULL);
+	rtb_row_put(result, &row);
 }
 
 static void
 put_reason(ReturnSetInfo *result, const Way *way)
 {
-	Datum		values[COLUMNS] = {0};
-	bool		nulls[COLUMNS];
+	RtbRow		row = {0};
 
-	memset(nulls, true, sizeof(nulls));
-	put_text(values, nulls, 0, way->name);
-	put_text(values, nulls, 2, over_a_connection(way) ? rtb_placement_name(way->placement) : NULL);
-	put_text(values, nulls, 8, way->why_not);
-	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	begin_row(&row, way, NULL, NULL);
+	for (int i = 0; i < 3; i++)
+		rtb_row_add_significant(&row, NAN, DIGITS);
+	rtb_row_add_text(&row, NULL);
+	rtb_row_add_text(&row, way->why_not);
+	rtb_row_put(result, &row);
 }
 
 /* the elements of a text array argument: list of char *, no nulls */

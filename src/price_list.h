@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "connection.h"
+#include "protocol.h"
 
 /* what is priced: nothing, and four statements on one row by key */
 typedef enum RtbPriced
@@ -40,6 +41,7 @@ typedef int64 (*RtbPriceRun) (void *arg, int protocol, RtbPriced statement, int6
 
 /* price_list_visit.c */
 extern const char *const rtb_priced_names[];
+extern const RtbProtocol rtb_price_protocols[];
 extern char *rtb_price_schema(void);
 extern List *rtb_price_fixture(const char *schema);
 extern char *rtb_price_statement(const char *schema, RtbPriced statement, const char *key);

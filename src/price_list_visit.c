@@ -23,7 +23,7 @@ const char *const rtb_priced_names[] = {
 	[RTB_PRICED_DELETE] = "delete"
 };
 
-static const RtbProtocol over_protocols[RTB_PROTOCOLS] = {RTB_PROTOCOL_SIMPLE, RTB_PROTOCOL_EXTENDED, RTB_PROTOCOL_PREPARED};
+const RtbProtocol rtb_price_protocols[RTB_PROTOCOLS] = {RTB_PROTOCOL_SIMPLE, RTB_PROTOCOL_EXTENDED, RTB_PROTOCOL_PREPARED};
 
 typedef struct Over
 {
@@ -165,7 +165,7 @@ rtb_price_over(RtbConnection *c, double *us)
 	{
 		for (int s = 0; s < RTB_PRICED; s++)
 			over->asks[p][s] = rtb_ask_create(c, rtb_price_statement(schema, s, ":n"),
-											  over_protocols[p], 1, NULL);
+											  rtb_price_protocols[p], 1, NULL);
 	}
 	rtb_price_rounds(run_over, over, us);
 	for (int p = 0; p < RTB_PROTOCOLS; p++)
