@@ -87,14 +87,17 @@ measure()
 	done
 }
 
+measure_three() # measure_three TRANSPORT PROTOCOL
+{
+	measure SELECT "$1" "$2" 'SELECT v FROM bench.t WHERE id = :n'
+	measure INSERT "$1" "$2" "INSERT INTO bench.taken VALUES (:n, \$\$letters\$\$)"
+	measure DELETE "$1" "$2" 'DELETE FROM bench.t WHERE id = -:n'
+}
+
 for transport in unix tcp; do
-	for protocol in simple extended prepared; do
-		measure SELECT $transport $protocol 'SELECT v FROM bench.t WHERE id = :n'
-		measure INSERT $transport $protocol "INSERT INTO bench.taken VALUES (:n, \$\$letters\$\$)"
-		measure DELETE $transport $protocol 'DELETE FROM bench.t WHERE id = -:n'
+	for protocol in simple extended prepared pipeline; do
+		measure_three $transport $protocol
 	done
-	measure SELECT $transport pipeline 'SELECT v FROM bench.t WHERE id = :n'
-	measure INSERT $transport pipeline "INSERT INTO bench.taken VALUES (:n, \$\$letters\$\$)"
 done
 
 if command -v pgbouncer >/dev/null; then
@@ -110,7 +113,7 @@ if command -v pgbouncer >/dev/null; then
 	sql -c 'SET client_min_messages = error' -c 'DROP SERVER IF EXISTS pooler CASCADE' -c "CREATE SERVER pooler FOREIGN DATA WRAPPER rtbench_fdw OPTIONS (host '127.0.0.1', port '$bouncer_port', dbname 'pooled', gssencmode 'disable')" \
 		-c 'CREATE USER MAPPING FOR PUBLIC SERVER pooler' || exit
 	for protocol in simple extended prepared; do
-		measure SELECT pooler $protocol 'SELECT v FROM bench.t WHERE id = :n'
+		measure_three pooler $protocol
 	done
 else
 	report 'no pgbouncer here: nothing of it is measured' ''
