@@ -343,6 +343,8 @@ COMMENT ON FUNCTION rtbench.next_run() IS
 CREATE TABLE rtbench.runs (
 	run bigint DEFAULT rtbench.next_run() PRIMARY KEY,
 	owner regrole NOT NULL DEFAULT quote_ident(current_user)::regrole,
+	together bigint,
+	server text,
 	label text,
 	scenario text NOT NULL,
 	transport text NOT NULL,
@@ -358,13 +360,14 @@ CREATE TABLE rtbench.runs (
 	started_at timestamptz NOT NULL,
 	finished_at timestamptz,
 	complete boolean NOT NULL,
-	server_version text NOT NULL,
+	server_version text,
 	options jsonb NOT NULL,
 	settings jsonb NOT NULL,
 	machine jsonb NOT NULL,
 	documents jsonb NOT NULL
 );
 
+CREATE INDEX runs_together_idx ON rtbench.runs (together) WHERE together IS NOT NULL;
 CREATE SEQUENCE rtbench.runs_run_seq OWNED BY rtbench.runs.run;
 COMMENT ON SEQUENCE rtbench.runs_run_seq IS
 'Ids of runs: a run has its id from its start.';
@@ -447,6 +450,15 @@ CREATE INDEX steps_run_idx ON rtbench.steps (run);
 
 COMMENT ON TABLE rtbench.runs IS
 'Runs that are kept: what was asked for, where, and with what settings. Each role sees its own.';
+COMMENT ON COLUMN rtbench.runs.together IS
+'the first run of the call on several servers that this one was made by; NULL of a run alone';
+COMMENT ON COLUMN rtbench.runs.server IS 'the server''s name in that call; NULL of a run alone';
+COMMENT ON COLUMN rtbench.runs.server_version IS
+'of the server where the arms ran, as it reports it; NULL if it does not';
+COMMENT ON COLUMN rtbench.runs.settings IS
+'settings where the arms ran: over a connection those of the session at its far end, {} if it does not tell';
+COMMENT ON COLUMN rtbench.runs.machine IS
+'the machine where the arms ran; of a foreign server only what version() says there, and the clock, which is always this side''s';
 COMMENT ON TABLE rtbench.passes IS
 'Every pass of every run as it was measured: times and work of one repetition.';
 COMMENT ON TABLE rtbench.findings IS
@@ -611,6 +623,27 @@ SELECT point, arm, statements, median_ms, us_per_statement, buffers, speedup,
 FROM rtbench.result();
 COMMENT ON VIEW rtbench.last IS
 'The verdicts of your own last run, as sweep() and compare() return them.';
+
+CREATE FUNCTION rtbench.across_servers(run bigint DEFAULT NULL)
+RETURNS TABLE (
+	point bigint,
+	arm text,
+	server text,
+	round_trips bigint,
+	statements bigint,
+	median_ms numeric,
+	speedup numeric,
+	times numeric,
+	times_low numeric,
+	times_high numeric,
+	same_rows boolean,
+	server_version text,
+	notes text
+)
+AS 'MODULE_PATHNAME', 'rtb_sql_across_servers'
+LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 30;
+COMMENT ON FUNCTION rtbench.across_servers(bigint) IS
+'The runs of a call with servers => ''{...}'' side by side, all measured: any run of the call, without an id your own last one. speedup is over the baseline at the same server; times: how many times as long as at the first server (above 1 is slower), with its 99 % interval, from pairs of sessions made in one turn. No ratio where the rows differ, or an arm failed or is not comparable at either.';
 
 CREATE FUNCTION rtbench.project(round_trip_ms float8[], run bigint DEFAULT NULL)
 RETURNS TABLE (
@@ -812,11 +845,12 @@ CREATE FUNCTION rtbench.sweep(
 	batch int DEFAULT 100,
 	fetch_size int DEFAULT NULL,
 	round_trip_ms float8[] DEFAULT NULL,
-	placement text DEFAULT 'free')
+	placement text DEFAULT 'free',
+	servers text[] DEFAULT NULL)
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_sweep' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.sweep(text, bigint[], jsonb, text[], text, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[], text) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[], text, text[]) IS
 'run a scenario at every point, all its arms in turn, and say which ways are faster and whether they do the same';
 
 CREATE FUNCTION rtbench.compare(
@@ -845,11 +879,12 @@ CREATE FUNCTION rtbench.compare(
 	batch int DEFAULT 100,
 	fetch_size int DEFAULT NULL,
 	round_trip_ms float8[] DEFAULT NULL,
-	placement text DEFAULT 'free')
+	placement text DEFAULT 'free',
+	servers text[] DEFAULT NULL)
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_compare' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.compare(jsonb[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[], text) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[], text, text[]) IS
 'compare ad hoc arms on the caller''s own committed tables, or on a fixture that setup builds';
 
 CREATE PROCEDURE rtbench.run_sweep(
@@ -878,10 +913,11 @@ CREATE PROCEDURE rtbench.run_sweep(
 	batch int DEFAULT 100,
 	fetch_size int DEFAULT NULL,
 	round_trip_ms float8[] DEFAULT NULL,
-	placement text DEFAULT 'free')
+	placement text DEFAULT 'free',
+	servers text[] DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'rtb_run_sweep' LANGUAGE C;
 COMMENT ON PROCEDURE rtbench.run_sweep(text, bigint[], jsonb, text[], text, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[], text) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[], text, text[]) IS
 'sweep() by CALL, which arms that commit need: it commits first and then waits without a snapshot; the verdicts are in rtbench.last and rtbench.result() afterwards';
 
 CREATE PROCEDURE rtbench.run_compare(
@@ -910,10 +946,11 @@ CREATE PROCEDURE rtbench.run_compare(
 	batch int DEFAULT 100,
 	fetch_size int DEFAULT NULL,
 	round_trip_ms float8[] DEFAULT NULL,
-	placement text DEFAULT 'free')
+	placement text DEFAULT 'free',
+	servers text[] DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'rtb_run_compare' LANGUAGE C;
 COMMENT ON PROCEDURE rtbench.run_compare(jsonb[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[], text) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[], text, text[]) IS
 'compare() by CALL, which arms that commit need: it commits first and then waits without a snapshot; the verdicts are in rtbench.last and rtbench.result() afterwards';
 
 
@@ -943,11 +980,12 @@ CREATE FUNCTION rtbench.compare(
 	batch int DEFAULT 100,
 	fetch_size int DEFAULT NULL,
 	round_trip_ms float8[] DEFAULT NULL,
-	placement text DEFAULT 'free')
+	placement text DEFAULT 'free',
+	servers text[] DEFAULT NULL)
 RETURNS SETOF rtbench.verdict
 AS 'MODULE_PATHNAME', 'rtb_compare_text' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.compare(text[], text, text, bigint[], jsonb, text, text, text, text, int,
-	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[], text) IS
+	interval, interval, text[], boolean, boolean, float8, bigint, int, float8, boolean, text, text, int, int, float8[], text, text[]) IS
 'refuses plain texts with a hint: arms are documents made by rtbench.arm()';
 
 --
@@ -1472,7 +1510,7 @@ GRANT USAGE ON SCHEMA rtbench TO PUBLIC;
 -- runs, passes, findings, steps: own rows only, by the policies above; a run's
 -- id is always the next one, so that nobody can take another's
 GRANT SELECT, DELETE, UPDATE (label),
-	INSERT (owner, label, scenario, transport, scope, arms, descriptions, points, swept,
+	INSERT (owner, together, server, label, scenario, transport, scope, arms, descriptions, points, swept,
 			baseline, margin, max_time, seed, started_at, finished_at, complete,
 			server_version, options, settings, machine, documents)
 	ON rtbench.runs TO PUBLIC;

@@ -83,6 +83,7 @@ warn_failed(RtbCollector *c, const RtbPass *pass)
 	const char *hint;
 	char	   *batch = pass->round > 0 ? psprintf(" in round %d of session %d", pass->round,
 											   pass->session) : "";
+	char	   *place = c->run->server ? psprintf(" at server \"%s\"", c->run->server) : "";
 	char	   *where = pass->has_point ? psprintf(" at point " INT64_FORMAT, pass->point) : "";
 
 	if (rtb_collector_failed(c, pass->has_point, pass->point, pass->arm, pass))
@@ -93,7 +94,7 @@ warn_failed(RtbCollector *c, const RtbPass *pass)
 	ereport(WARNING,
 			(errcode(MAKE_SQLSTATE(pass->sqlstate[0], pass->sqlstate[1], pass->sqlstate[2],
 								   pass->sqlstate[3], pass->sqlstate[4])),
-			 errmsg("arm \"%s\" failed%s: %s", arm, where, pass->message),
+			 errmsg("arm \"%s\" failed%s%s: %s", arm, where, place, pass->message),
 			 pass->failed_step > 0
 			 ? errdetail("SQLSTATE %s in step %d, statement " INT64_FORMAT " of the pass%s.",
 						 pass->sqlstate, pass->failed_step, pass->failed_statement, batch)

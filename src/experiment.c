@@ -19,7 +19,6 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "facts.h"
 #include "forecast.h"
 #include "judge.h"
 #include "probe.h"
@@ -63,16 +62,18 @@ pilot_point(Experiment *x, int64 value)
 	int			rounds = x->e->rounds > 0 ? x->e->rounds : RTB_PILOT_ROUNDS;
 	int64		started = rtb_clock_ns();
 
-	rtb_rounds_pilot(x, value);
 	cost->value = value;
+	rtb_rounds_pilot(x, x->npoints + 1, value);
 	cost->pilot_ns = rtb_clock_ns() - started;
 	/* so that no pass is given up that would take no longer than those before */
 	cost->round_ns = cost->pilot_ns;
 	x->at = cost;
 	started = rtb_clock_ns();
-	rtb_rounds_run(x, x->keeper, 1, 1, rounds, RTB_PASS_LAST_IF_CHEAP);
+	rtb_rounds_of_keepers(x, 1, rounds, RTB_PASS_LAST_IF_CHEAP);
 	cost->round_ns = (rtb_clock_ns() - started) / rounds;
-	x->descriptions[x->npoints++] = rtb_host_describe(x->keeper);
+	for (int i = 0; i < x->nsites; i++)
+		x->sites[i].descriptions[x->npoints] = rtb_host_describe(x->sites[i].keeper);
+	x->npoints++;
 	rtb_outlook_tell_pilot(&x->outlook, value, cost->pilot_ns + rounds * cost->round_ns);
 }
 
@@ -95,16 +96,17 @@ run_pilot(Experiment *x, int needed)
 	if (left_out != NIL)
 	{
 		rtb_forecast_warn_left_out(left_out);
-		run->points = list_difference_ptr(run->points, left_out);
-		run->complete = false;
+		rtb_sites_leave_out(x, left_out);
 	}
+	/* a session that does not come about everywhere is taken back to here */
+	rtb_sites_mark(x, 0);
 }
 
 /* ---- sessions as units ---- */
 
 /* a fresh backend; false if no worker slot was free for a while */
 static bool
-open_visitor(Experiment *x)
+open_visitor(Site *site)
 {
 	MemoryContext cxt = CurrentMemoryContext;
 	int64		started = rtb_clock_ns();
@@ -113,7 +115,7 @@ open_visitor(Experiment *x)
 	{
 		PG_TRY();
 		{
-			x->visitor = rtb_host_open(&x->e->options, &x->sink);
+			site->visitor = rtb_host_open(&site->options, &site->sink);
 		}
 		PG_CATCH();
 		{
@@ -123,7 +125,7 @@ open_visitor(Experiment *x)
 			FlushErrorState();
 		}
 		PG_END_TRY();
-		if (x->visitor != NULL)
+		if (site->visitor != NULL)
 			return true;
 		if (rtb_clock_ns() - started > WAIT_FOR_SLOT_NS)
 			break;
@@ -133,40 +135,67 @@ open_visitor(Experiment *x)
 	return false;
 }
 
-/* a fresh backend visits every point; false if there was none to be had */
-static bool
-run_session(Experiment *x, int session, int rounds, bool last, RtbPace *seen)
+/* the next session: a fresh backend at every site */
+typedef struct Turn
 {
-	bool		has_points = x->e->run->points != NIL;
-	int64		started = rtb_clock_ns();
-	int64		in_rounds = 0;
+	int			session;
+	int			rounds;
+	bool		last;
+	int64		in_rounds;		/* nanoseconds */
+	bool		missed;			/* there was no backend to be had */
+} Turn;
 
-	if (!open_visitor(x))
+/* a fresh backend visits every point at a site */
+static void
+visit_site(Experiment *x, Site *site, void *arg)
+{
+	Turn	   *turn = arg;
+	bool		has_points = x->e->run->points != NIL;
+
+	if (turn->missed)
+		return;
+	if (!open_visitor(site))
 	{
-		ereport(WARNING,
-				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg("no background worker slot was free for session %d of the run", session),
-				 errdetail("A run of several sessions needs two at a time."),
-				 errhint("Raise max_worker_processes, or run it when fewer workers are in use.")));
-		return false;
+		turn->missed = true;
+		return;
 	}
 	for (int i = 0; i < x->npoints; i++)
 	{
 		x->at = &x->costs[i];
-		rtb_progress_point(x->e->progress, RTB_PHASE_SESSIONS, has_points, x->at->value, session);
-		rtb_host_attach(x->visitor,
+		rtb_progress_point(x->e->progress, RTB_PHASE_SESSIONS, has_points, x->at->value, turn->session);
+		rtb_host_attach(site->visitor,
 						rtb_work_document(x->e->scenario, has_points, x->at->value),
-						x->descriptions[i]);
-		rtb_rounds_warm_up(x, x->visitor, session);
-		in_rounds -= rtb_clock_ns();
-		rtb_rounds_run(x, x->visitor, session, 1, rounds,
-					   last ? RTB_PASS_LAST : RTB_PASS_LAST_IF_CHEAP);
-		in_rounds += rtb_clock_ns();
-		rtb_host_leave(x->visitor);
+						site->descriptions[i]);
+		rtb_rounds_warm_up(x, site->visitor, turn->session);
+		turn->in_rounds -= rtb_clock_ns();
+		rtb_rounds_run(x, site->visitor, turn->session, 1, turn->rounds,
+					   turn->last ? RTB_PASS_LAST : RTB_PASS_LAST_IF_CHEAP);
+		turn->in_rounds += rtb_clock_ns();
+		rtb_host_leave(site->visitor);
 	}
-	rtb_host_close(x->visitor);
-	x->visitor = NULL;
-	*seen = (RtbPace) {rtb_clock_ns() - started - in_rounds, in_rounds / rounds};
+	rtb_host_close(site->visitor);
+	site->visitor = NULL;
+}
+
+/* a session at every site; false if one was not to be had, and then there is none of it */
+static bool
+run_session(Experiment *x, int session, int rounds, bool last, RtbPace *seen)
+{
+	Turn		turn = {session, rounds, last, 0, false};
+	int64		started = rtb_clock_ns();
+
+	rtb_sites_each(x, session, visit_site, &turn);
+	if (turn.missed)
+	{
+		rtb_sites_cut(x);
+		ereport(WARNING,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("no background worker slot was free for session %d of the run", session),
+				 errdetail("A run of several sessions needs %d at a time.", x->nsites + 1),
+				 errhint("Raise max_worker_processes, or run it when fewer workers are in use.")));
+		return false;
+	}
+	*seen = (RtbPace) {rtb_clock_ns() - started - turn.in_rounds, turn.in_rounds / rounds};
 	return true;
 }
 
@@ -224,7 +253,7 @@ run_sessions(Experiment *x, const RtbPlan *plan, int needed)
 		done++;
 		pace.start_ns = done == 2 ? seen.start_ns : (pace.start_ns + seen.start_ns) / 2;
 		pace.round_ns = done == 2 ? seen.round_ns : (pace.round_ns + seen.round_ns) / 2;
-		rtb_collector_mark(x->collector, x->npoints);
+		rtb_sites_mark(x, x->npoints);
 		rtb_outlook_tell_session(&x->outlook, done, in_all);
 		if (look && rtb_rounds_narrow(x))
 			break;
@@ -238,8 +267,8 @@ leave_points(Experiment *x)
 	rtb_progress_phase(x->e->progress, RTB_PHASE_CLEANING);
 	for (int i = 0; i < x->npoints; i++)
 	{
-		rtb_host_enter(x->keeper, i);
-		rtb_host_leave(x->keeper);
+		rtb_sites_enter(x, i);
+		rtb_sites_leave(x);
 	}
 }
 
@@ -250,7 +279,8 @@ make_plan(const Experiment *x, int needed, int needed_plain)
 	RtbPlan		plan = rtb_schedule_plan(x->costs, x->npoints, rtb_rounds_time_left_ns(x),
 										 needed, needed_plain);
 
-	if (list_length(x->e->run->arms) < 2)
+	/* without a ratio no more sessions make anything narrower */
+	if (list_length(x->e->run->arms) < 2 && x->nsites < 2)
 		plan.sessions = Min(plan.sessions, needed);
 	if (x->e->sessions == 1 && plan.sessions > 1)
 		plan = (RtbPlan) {1, rtb_schedule_one_session(x->costs, x->npoints,
@@ -273,7 +303,7 @@ run_all_points(Experiment *x)
 	int			needed_plain = rtb_judge_needed(RTB_ALPHA);
 	int			needed;
 	RtbPlan		plan;
-	RtbBudget	budget = {x->costs, 0, x->e->max_time_ms, 0, x->e->sessions > 0};
+	RtbBudget	budget = {x->costs, 0, x->e->max_time_ms, 0, x->e->sessions > 0, NIL};
 	int			done = 1;
 
 	run_pilot(x, needed_plain);
@@ -281,7 +311,9 @@ run_all_points(Experiment *x)
 	plan = make_plan(x, needed, needed_plain);
 	budget.ncosts = x->npoints;
 	budget.left_ns = rtb_rounds_time_left_ns(x);
-	rtb_forecast_announce(x->e->run, &plan, &budget);
+	for (int i = 0; i < x->nsites; i++)
+		budget.runs = lappend(budget.runs, x->sites[i].run);
+	rtb_forecast_announce(&plan, &budget);
 	if (plan.sessions > 1)
 		done = run_sessions(x, &plan, plan.corrected ? needed : needed_plain);
 	if (x->e->sessions > done)
@@ -291,34 +323,12 @@ run_all_points(Experiment *x)
 		rtb_rounds_in_turn(x);
 	else
 		rtb_rounds_close(x);
-	if (done > 1)
-		x->e->run->scope = psprintf("%d sessions", done);
+	for (int i = 0; done > 1 && i < x->nsites; i++)
+		x->sites[i].run->scope = psprintf("%d sessions", done);
 	leave_points(x);
 }
 
 /* ---- all of it ---- */
-
-/* what is finished is kept by another process: this transaction will be rolled back */
-static void
-keep_finished(Experiment *x)
-{
-	RtbRun	   *run = x->e->run;
-	int64		id;
-
-	if (x->collector->points_done == 0)
-		return;
-	rtb_progress_phase(x->e->progress, RTB_PHASE_KEEPING);
-	run->complete = false;
-	run->finished_at = GetCurrentTimestamp();
-	rtb_collector_cut(x->collector);
-	id = rtb_host_rescue(x->keeper, run);
-	if (id > 0)
-		ereport(WARNING,
-				(errmsg("run " INT64_FORMAT " ended early and keeps what was finished", id),
-				 errdetail("Finished points: %d of %d.", x->collector->points_done,
-						   Max(list_length(run->points), 1)),
-				 errhint("SELECT * FROM rtbench.result(" INT64_FORMAT ");", id)));
-}
 
 /*
  * An error, or somebody's cancel, ended the run: keep what is finished, clean
@@ -334,16 +344,11 @@ end_early(Experiment *x, MemoryContext cxt)
 	FlushErrorState();
 	PG_TRY();
 	{
-		rtb_host_abandon(x->visitor);
-		x->visitor = NULL;
-		if (x->keeper != NULL)
-		{
-			rtb_host_unwind(x->keeper);
-			if (x->e->options.own_transactions && edata->hint == NULL &&
-				edata->sqlerrcode == ERRCODE_UNDEFINED_TABLE)
-				edata->hint = rtb_unseen_hint(edata->message);
-			keep_finished(x);
-		}
+		rtb_sites_unwind(x);
+		if (x->e->options.own_transactions && edata->hint == NULL &&
+			edata->sqlerrcode == ERRCODE_UNDEFINED_TABLE)
+			edata->hint = rtb_unseen_hint(edata->message);
+		rtb_sites_keep(x);
 	}
 	PG_CATCH();
 	{
@@ -351,8 +356,7 @@ end_early(Experiment *x, MemoryContext cxt)
 		FlushErrorState();
 	}
 	PG_END_TRY();
-	rtb_host_abandon(x->visitor);
-	rtb_host_abandon(x->keeper);
+	rtb_sites_abandon(x);
 	ReThrowError(edata);
 }
 
@@ -382,16 +386,13 @@ prepare(RtbExperiment *e)
 
 	x->e = e;
 	plan_walk(x);
-	x->collector = rtb_collector_create(e->run, e->progress, &x->sink);
+	rtb_sites_prepare(x);
 	x->outlook.e = e;
-	x->outlook.collector = x->collector;
+	x->outlook.collector = x->sites[0].collector;
 	x->order = palloc0(sizeof(int) * (list_length(e->run->arms) + 1));
-	x->descriptions = palloc0(sizeof(StringInfo) * x->nwalk);
 	x->costs = palloc0(sizeof(RtbPointCost) * x->nwalk);
 	x->started_ns = rtb_clock_ns();
 	pg_prng_seed(&x->prng, (uint64) e->run->seed);
-	e->run->complete = true;
-	e->run->scope = "this backend only";
 	return x;
 }
 
@@ -412,7 +413,7 @@ rtb_experiment_init(void)
 
 /*
  * rtb_experiment_run
- *		Run everything; passes, findings and step times are in e->run then.
+ *		Run everything; passes, findings and step times are in the sites' runs then.
  *
  * In the current memory context.  Throws what ends a run: a failing setup or
  * check, a cancel, a worker that cannot be had or died; and 55000 in an arm of
@@ -431,13 +432,12 @@ rtb_experiment_run(RtbExperiment *e)
 	running = true;
 	PG_TRY();
 	{
-		x->keeper = rtb_host_open(&e->options, &x->sink);
-		e->run->machine = rtb_facts_machine(rtb_host_empty_price(x->keeper));
+		rtb_sites_open(x);
 		if (!e->options.own_transactions || (e->rounds > 0 && e->sessions <= 1))
 			rtb_rounds_point_by_point(x);
 		else
 			run_all_points(x);
-		rtb_host_close(x->keeper);
+		rtb_sites_close(x);
 		running = false;
 	}
 	PG_CATCH();
@@ -446,5 +446,4 @@ rtb_experiment_run(RtbExperiment *e)
 		end_early(x, cxt);
 	}
 	PG_END_TRY();
-	e->run->finished_at = GetCurrentTimestamp();
 }

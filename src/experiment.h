@@ -12,6 +12,13 @@
 #include "scenario.h"
 #include "session.h"
 
+/* where it runs: one run of the ledger */
+typedef struct RtbSite
+{
+	const RtbWireOptions *wire; /* NULL: no connection */
+	RtbRun	   *run;			/* gets passes, findings, steps, scope */
+} RtbSite;
+
 typedef struct RtbExperiment
 {
 	RtbScenario *scenario;		/* arms chosen, parameters set */
@@ -23,7 +30,8 @@ typedef struct RtbExperiment
 	int64		max_time_ms;	/* 0: no limit */
 	int64		pass_timeout_ms;	/* 0: what is left of max_time */
 	RtbProgress *progress;		/* begun by who asks for the run, and ended by it */
-	RtbRun	   *run;			/* gets passes, findings, steps, scope */
+	RtbRun	   *run;			/* of the first site */
+	List	   *sites;			/* of RtbSite *: at least one, several in lockstep */
 } RtbExperiment;
 
 /* setting rtbench.pass_order */

@@ -46,6 +46,21 @@ rtb_json_to_jsonb(const char *json)
 }
 
 /*
+ * rtb_facts_add
+ *		A member more of an object under way; nothing where there is no value.
+ */
+void
+rtb_facts_add(StringInfo buf, const char *name, const char *value)
+{
+	if (value == NULL)
+		return;
+	appendStringInfoString(buf, buf->len > 1 ? ", " : "");
+	escape_json(buf, name);
+	appendStringInfoString(buf, ": ");
+	escape_json(buf, value);
+}
+
+/*
  * rtb_facts_settings
  *		The settings in force that matter, and the role, as an object.
  *
@@ -58,21 +73,38 @@ rtb_facts_settings(void)
 	StringInfoData buf;
 
 	initStringInfo(&buf);
-	appendStringInfoString(&buf, "{\"role\": ");
-	escape_json(&buf, GetUserNameFromId(GetUserId(), false));
+	appendStringInfoChar(&buf, '{');
+	rtb_facts_add(&buf, "role", GetUserNameFromId(GetUserId(), false));
 	for (int i = 0; i < lengthof(settings); i++)
-	{
-		const char *value = GetConfigOption(settings[i], true, false);
-
-		if (value == NULL)
-			continue;
-		appendStringInfoString(&buf, ", ");
-		escape_json(&buf, settings[i]);
-		appendStringInfoString(&buf, ": ");
-		escape_json(&buf, value);
-	}
+		rtb_facts_add(&buf, settings[i], GetConfigOption(settings[i], true, false));
 	appendStringInfoChar(&buf, '}');
 	return rtb_json_to_jsonb(buf.data);
+}
+
+/*
+ * rtb_facts_question
+ *		The query that asks another server for the same settings.
+ */
+char *
+rtb_facts_question(void)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	for (int i = 0; i < lengthof(settings); i++)
+		appendStringInfo(&buf, "%s'%s'", i > 0 ? ", " : "SELECT name, setting FROM pg_catalog.pg_settings WHERE name IN (",
+						 settings[i]);
+	appendStringInfoChar(&buf, ')');
+	return buf.data;
+}
+
+/* the clock that passes are timed with, and the cheapest statement */
+static void
+add_clock(StringInfo buf, int64 empty_statement_ns)
+{
+	appendStringInfo(buf, "\"clock_step_ns\": " INT64_FORMAT ", ", rtb_clock_step_ns());
+	appendStringInfo(buf, "\"clock_cost_ns\": " INT64_FORMAT ", ", rtb_clock_cost_ns());
+	appendStringInfo(buf, "\"" RTB_EMPTY_STATEMENT_NS "\": " INT64_FORMAT "}", empty_statement_ns);
 }
 
 /*
@@ -89,17 +121,30 @@ rtb_facts_machine(int64 empty_statement_ns)
 	appendStringInfoChar(&buf, '{');
 	if (uname(&system) == 0)
 	{
-		appendStringInfoString(&buf, "\"system\": ");
-		escape_json(&buf, system.sysname);
-		appendStringInfoString(&buf, ", \"release\": ");
-		escape_json(&buf, system.release);
-		appendStringInfoString(&buf, ", \"architecture\": ");
-		escape_json(&buf, system.machine);
+		rtb_facts_add(&buf, "system", system.sysname);
+		rtb_facts_add(&buf, "release", system.release);
+		rtb_facts_add(&buf, "architecture", system.machine);
 		appendStringInfoString(&buf, ", ");
 	}
 	appendStringInfo(&buf, "\"cores\": %ld, ", sysconf(_SC_NPROCESSORS_ONLN));
-	appendStringInfo(&buf, "\"clock_step_ns\": " INT64_FORMAT ", ", rtb_clock_step_ns());
-	appendStringInfo(&buf, "\"clock_cost_ns\": " INT64_FORMAT ", ", rtb_clock_cost_ns());
-	appendStringInfo(&buf, "\"" RTB_EMPTY_STATEMENT_NS "\": " INT64_FORMAT "}", empty_statement_ns);
+	add_clock(&buf, empty_statement_ns);
+	return rtb_json_to_jsonb(buf.data);
+}
+
+/*
+ * rtb_facts_far_machine
+ *		Of a machine somewhere else: what its server says it is, and the clock,
+ *		which is here.
+ */
+Jsonb *
+rtb_facts_far_machine(int64 empty_statement_ns, const char *version)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfoChar(&buf, '{');
+	rtb_facts_add(&buf, "version", version);
+	appendStringInfoString(&buf, version != NULL ? ", " : "");
+	add_clock(&buf, empty_statement_ns);
 	return rtb_json_to_jsonb(buf.data);
 }

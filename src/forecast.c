@@ -272,26 +272,50 @@ way_out(const RtbRun *run, const RtbBudget *budget)
 	return buf.data;
 }
 
+/* what to expect at each server, or at the only one; NULL if nothing can be told */
+static char *
+widths_everywhere(const RtbPlan *plan, const RtbBudget *budget)
+{
+	StringInfoData buf;
+	ListCell   *lc;
+
+	initStringInfo(&buf);
+	foreach(lc, budget->runs)
+	{
+		const RtbRun *run = lfirst(lc);
+		char	   *expected = widths(run, plan, budget);
+
+		if (expected == NULL)
+			continue;
+		if (run->server == NULL)
+			return expected;
+		appendStringInfo(&buf, "%sserver \"%s\": %s", buf.len > 0 ? "; " : "", run->server, expected);
+	}
+	return buf.len > 0 ? buf.data : NULL;
+}
+
 /*
  * rtb_forecast_announce
  *		One NOTICE after the pilot: what fits, and what to expect of it.
  */
 void
-rtb_forecast_announce(const RtbRun *run, const RtbPlan *plan, const RtbBudget *budget)
+rtb_forecast_announce(const RtbPlan *plan, const RtbBudget *budget)
 {
-	char	   *expected = widths(run, plan, budget);
+	const RtbRun *run = linitial(budget->runs);
+	char	   *expected = widths_everywhere(plan, budget);
+	const char *where = run->server != NULL ? " at each server" : "";
 	const char *each = run->points != NIL ? " at each point" : "";
 	bool		fits = budget->asked_for || budget->max_time_ms == 0 ||
 		(plan->sessions > 1 && plan->corrected);
 	char	   *what;
 
 	if (plan->sessions > 1)
-		what = psprintf("%s%d sessions of %d rounds%s", budget->asked_for ? "" : "up to ",
-						plan->sessions, plan->rounds, each);
+		what = psprintf("%s%d sessions%s of %d rounds%s", budget->asked_for ? "" : "up to ",
+						plan->sessions, where, plan->rounds, each);
 	else
-		what = psprintf("%sup to %d rounds of one backend%s",
+		what = psprintf("%sup to %d rounds of one backend%s%s",
 						budget->asked_for ? "" : "sessions don't fit in max_time: ",
-						plan->rounds, each);
+						plan->rounds, where, each);
 	ereport(NOTICE,
 			(errmsg("%s", what),
 			 expected != NULL

@@ -16,6 +16,8 @@
 typedef struct RtbRun
 {
 	int64		run;			/* its id, 0 until reserved or written */
+	int64		together;		/* the first run of a call on several servers; 0: alone */
+	char	   *server;			/* as that call named it, or NULL */
 	char	   *label;			/* the caller's, or NULL */
 	char	   *scenario;
 	char	   *transport;
@@ -31,7 +33,7 @@ typedef struct RtbRun
 	TimestampTz started_at;
 	TimestampTz finished_at;	/* 0: not finished */
 	bool		complete;
-	char	   *server_version;
+	char	   *server_version; /* of where the arms ran; NULL if it does not tell */
 	Jsonb	   *options;		/* NULL is written as {} */
 	Jsonb	   *settings;
 	Jsonb	   *machine;		/* key RTB_EMPTY_STATEMENT_NS is read by the judge */
@@ -52,6 +54,7 @@ extern void rtb_ledger_next_is(int64 run);
 extern int64 rtb_ledger_write(RtbRun *run);
 extern RtbRun *rtb_ledger_read(int64 run);
 extern int64 rtb_ledger_last(void);
+extern List *rtb_ledger_together(int64 together);
 extern double rtb_run_empty_statement_ns(const RtbRun *run);
 
 #endif							/* RTB_LEDGER_H */

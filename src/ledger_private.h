@@ -9,7 +9,7 @@
 
 /* columns as they are written and read; the order is that of the tables */
 #define RUN_COLUMNS \
-	"label, scenario, transport, scope, arms, descriptions, points, swept, " \
+	"together, server, label, scenario, transport, scope, arms, descriptions, points, swept, " \
 	"baseline, margin, max_time, seed, started_at, finished_at, complete, " \
 	"server_version, options, settings, machine, documents"
 

@@ -203,6 +203,8 @@ read_run(Reader *reader, int64 id)
 	RtbRun	   *run = palloc0(sizeof(RtbRun));
 
 	run->run = id;
+	run->together = DatumGetInt64(take(reader));
+	run->server = take_text(reader);
 	run->label = take_text(reader);
 	run->scenario = take_text(reader);
 	run->transport = take_text(reader);
@@ -403,6 +405,37 @@ rtb_ledger_last(void)
 		last = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
 	rtb_ledger_end(nestlevel);
 	return last;
+}
+
+/*
+ * The runs of a call on several servers, by the id of the first one: list of
+ * RtbRun *, in the servers' order, palloc'd in the current context.  What was
+ * forgotten is not among them.
+ */
+List *
+rtb_ledger_together(int64 together)
+{
+	int			nestlevel = rtb_ledger_begin();
+	int64	   *ids;
+	int			n;
+	bool		null;
+	List	   *runs = NIL;
+
+	query_by_run("SELECT run FROM rtbench.runs WHERE together = $1 ORDER BY run", together);
+	n = (int) SPI_processed;
+	ids = SPI_palloc(Max(n, 1) * sizeof(int64));
+	for (int i = 0; i < n; i++)
+		ids[i] = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &null));
+	rtb_ledger_end(nestlevel);
+	for (int i = 0; i < n; i++)
+	{
+		RtbRun	   *run = rtb_ledger_read(ids[i]);
+
+		CHECK_FOR_INTERRUPTS();
+		if (run != NULL)
+			runs = lappend(runs, run);
+	}
+	return runs;
 }
 
 /*

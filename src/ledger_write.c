@@ -136,6 +136,8 @@ write_run(const RtbRun *run)
 	char	   *query;
 
 	rtb_ledger_put(&row, REGROLEOID, ObjectIdGetDatum(GetUserId()), false);
+	rtb_ledger_put(&row, INT8OID, Int64GetDatum(run->together), run->together == 0);
+	rtb_ledger_put_text(&row, run->server);
 	rtb_ledger_put_text(&row, run->label);
 	rtb_ledger_put_text(&row, run->scenario);
 	rtb_ledger_put_text(&row, run->transport);

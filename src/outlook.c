@@ -24,8 +24,9 @@ has_points(const RtbOutlook *o)
 static int64
 expected(const RtbOutlook *o, int64 point, int untimed, int rounds)
 {
-	return rtb_collector_expected(o->collector, has_points(o), point, untimed, rounds,
-								  o->e->control);
+	/* a site's failed arms are few, or the others' too */
+	return list_length(o->e->sites) *
+		rtb_collector_expected(o->collector, has_points(o), point, untimed, rounds, o->e->control);
 }
 
 /*

@@ -101,6 +101,29 @@ add_bounds(RtbRow *row, const RtbRatio *ratio, int decimals, double margin)
 	rtb_row_add_numeric(row, format_bound(ratio->high, decimals, margin));
 }
 
+/*
+ * The estimate of a ratio alone, with the digits that its interval allows.
+ */
+void
+rtb_result_add_estimate(RtbRow *row, const RtbRatio *ratio, double margin)
+{
+	double		printed;
+
+	(void) add_ratio(row, ratio, margin, &printed);
+}
+
+/*
+ * A ratio with its interval: three columns.
+ */
+void
+rtb_result_add_ratio(RtbRow *row, const RtbRatio *ratio, double margin)
+{
+	double		printed;
+	int			decimals = add_ratio(row, ratio, margin, &printed);
+
+	add_bounds(row, ratio, decimals, margin);
+}
+
 /* ---- times ---- */
 
 static void
@@ -126,7 +149,7 @@ arm_name(const RtbRun *run, int arm)
 
 /*
  * Put a run's rows of rtbench.verdict into a result set that
- * InitMaterializedSRF() prepared.  Memory: the current context's, which the
+ * InitMaterializedSRF() prepared; one of several servers is named beside the arm.  Memory: the current context's, which the
  * caller frees.  Throws if the set's columns are not those of the type.
  */
 void
@@ -139,17 +162,15 @@ rtb_result_put_verdicts(ReturnSetInfo *rsinfo, const RtbRun *run)
 	{
 		const RtbResult *result = lfirst(lc);
 		RtbRow		row = {0};
-		double		printed;
-		int			decimals;
 
 		rtb_row_add_point(&row, result->has_point, result->point);
-		rtb_row_add_text(&row, arm_name(run, result->arm));
+		rtb_row_add_text(&row, run->server == NULL ? arm_name(run, result->arm) :
+						 psprintf("%s @ %s", arm_name(run, result->arm), run->server));
 		rtb_row_add_count(&row, result->statements);
 		add_ms(&row, result, result->median_ns);
 		add_us_per(&row, result, result->statements);
 		rtb_row_add_count(&row, result->buffers);
-		decimals = add_ratio(&row, &result->speedup, run->margin, &printed);
-		add_bounds(&row, &result->speedup, decimals, run->margin);
+		rtb_result_add_ratio(&row, &result->speedup, run->margin);
 		rtb_row_add_text(&row, result->verdict);
 		rtb_row_put(rsinfo, &row);
 	}

@@ -10,13 +10,19 @@
 #include "fmgr.h"
 #include "nodes/execnodes.h"
 
+#include "judge.h"
 #include "ledger.h"
+#include "result_row.h"
 
 /*
  * Put one row of rtbench.verdict for each point and arm of a run, from memory,
  * into a result set that InitMaterializedSRF() prepared.
  */
 extern void rtb_result_put_verdicts(ReturnSetInfo *rsinfo, const RtbRun *run);
+
+/* A ratio as columns of a row: its estimate alone, or with low and high. */
+extern void rtb_result_add_estimate(RtbRow *row, const RtbRatio *ratio, double margin);
+extern void rtb_result_add_ratio(RtbRow *row, const RtbRatio *ratio, double margin);
 
 /* The run that an SQL function's argument means; of NULL the caller's last. */
 extern RtbRun *rtb_run_of_call(FunctionCallInfo fcinfo, int argument);

@@ -18,6 +18,7 @@
 
 #include "utils/memutils.h"
 
+#include "across.h"
 #include "forecast.h"
 #include "judge.h"
 #include "probe.h"
@@ -97,21 +98,28 @@ rtb_rounds_point(const Experiment *x, int i)
 	return *(int64 *) list_nth(x->e->run->points, x->walk[i]);
 }
 
-/*
- * rtb_rounds_pilot
- *		The fixture of a point, which the first session keeps, and the untimed
- *		passes there.
- */
-void
-rtb_rounds_pilot(Experiment *x, int64 value)
+static void
+pilot_site(Experiment *x, Site *site, void *arg)
 {
+	int64		value = *(const int64 *) arg;
 	bool		has_point = x->e->run->points != NIL;
 
-	x->at = NULL;
 	rtb_progress_point(x->e->progress, RTB_PHASE_FIXTURE, has_point, value, 1);
-	rtb_host_point(x->keeper, rtb_work_document(x->e->scenario, has_point, value));
+	rtb_host_point(site->keeper, rtb_work_document(x->e->scenario, has_point, value));
 	rtb_progress_point(x->e->progress, RTB_PHASE_PILOT, has_point, value, 1);
-	rtb_host_pilot(x->keeper, rtb_rounds_pass_timeout_ms(x));
+	rtb_host_pilot(site->keeper, rtb_rounds_pass_timeout_ms(x));
+}
+
+/*
+ * rtb_rounds_pilot
+ *		The fixture of a point at every site, which the first session there
+ *		keeps, and the untimed passes.
+ */
+void
+rtb_rounds_pilot(Experiment *x, int turn, int64 value)
+{
+	x->at = NULL;
+	rtb_sites_each(x, turn, pilot_site, &value);
 }
 
 /* arms in their order, and the baseline's second pass last */
@@ -182,6 +190,64 @@ rtb_rounds_run(Experiment *x, RtbHost *host, int session, int first, int last, R
 	}
 }
 
+/* rounds at the keepers' point */
+typedef struct Span
+{
+	int			first;
+	int			last;
+	RtbPassKind kind;			/* of the last one */
+} Span;
+
+static void
+rounds_at_site(Experiment *x, Site *site, void *arg)
+{
+	const Span *span = arg;
+
+	rtb_rounds_run(x, site->keeper, 1, span->first, span->last, span->kind);
+}
+
+/*
+ * rtb_rounds_of_keepers
+ *		Rounds first..last, first being odd, of the first session at every site:
+ *		where there are several a mirror pair at each, then the next pair, so that
+ *		rounds of the same number are neighbours.
+ */
+void
+rtb_rounds_of_keepers(Experiment *x, int first, int last, RtbPassKind kind)
+{
+	bool		pairs = x->nsites > 1 && rtb_pass_order == RTB_ORDER_MIRRORED;
+	int			step = pairs ? 2 : last - first + 1;
+
+	for (int round = first; round <= last; round += step)
+	{
+		int			end = Min(round + step - 1, last);
+		Span		span = {round, end, end == last ? kind : RTB_PASS_TIMED};
+
+		rtb_sites_each(x, round / 2 + 1, rounds_at_site, &span);
+	}
+}
+
+/*
+ * The widest half-width at a point: of the speedups at each site, and of the
+ * times at a site over those at the first one.
+ */
+static double
+half_width_at(const Experiment *x, int64 point)
+{
+	bool		has_point = x->e->run->points != NIL;
+	double		widest = rtb_judge_half_width(x->e->run, has_point, point);
+
+	for (int i = 1; i < x->nsites && !isnan(widest); i++)
+	{
+		const RtbRun *run = x->sites[i].run;
+		double		speedups = rtb_judge_half_width(run, has_point, point);
+
+		widest = isnan(speedups) ? NAN
+			: Max(Max(widest, speedups), rtb_across_half_width(x->e->run, run, has_point, point));
+	}
+	return widest;
+}
+
 /* are the intervals at this point within the target, those that there can be? */
 static bool
 narrow_at(const Experiment *x, int64 point)
@@ -189,7 +255,7 @@ narrow_at(const Experiment *x, int64 point)
 	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "rtbench look",
 											  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(cxt);
-	double		half_width = rtb_judge_half_width(x->e->run, x->e->run->points != NIL, point);
+	double		half_width = half_width_at(x, point);
 
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(cxt);
@@ -212,15 +278,13 @@ rtb_rounds_narrow(const Experiment *x)
 	return true;
 }
 
-/* was what the arms leave digested in or after the last round at this point? */
+/* was what the arms leave digested in or after a run's last round at this point? */
 static bool
-is_closed(const Experiment *x, int64 point)
+is_closed(const RtbRun *run, int64 point)
 {
-	List	   *passes = x->e->run->passes;
-
-	for (int i = list_length(passes) - 1; i >= 0; i--)
+	for (int i = list_length(run->passes) - 1; i >= 0; i--)
 	{
-		const RtbPass *pass = list_nth(passes, i);
+		const RtbPass *pass = list_nth(run->passes, i);
 
 		if (pass->sqlstate == NULL && (!pass->has_point || pass->point == point))
 			return pass->kind != RTB_PASS_TIMED;
@@ -230,13 +294,21 @@ is_closed(const Experiment *x, int64 point)
 
 /* where the last round was not known to be the last: one more, untimed, is digested */
 static void
-close_point(Experiment *x, int64 point)
+close_site(Experiment *x, Site *site, void *arg)
 {
-	if (is_closed(x, point))
+	int64		point = *(const int64 *) arg;
+
+	if (is_closed(site->run, point))
 		return;
 	start_order(x);
-	rtb_host_round(x->keeper, rtb_rounds_pass_timeout_ms(x), RTB_PASS_CLOSING, 1, 0,
+	rtb_host_round(site->keeper, rtb_rounds_pass_timeout_ms(x), RTB_PASS_CLOSING, 1, 0,
 				   list_length(x->e->run->arms), x->order);
+}
+
+static void
+close_point(Experiment *x, int64 point)
+{
+	rtb_sites_each(x, 1, close_site, &point);
 }
 
 /*
@@ -250,12 +322,12 @@ rtb_rounds_close(Experiment *x)
 	for (int i = 0; i < x->npoints; i++)
 	{
 		x->at = &x->costs[i];
-		rtb_host_enter(x->keeper, i);
+		rtb_sites_enter(x, i);
 		close_point(x, x->costs[i].value);
 	}
 }
 
-/* n more rounds at the point that the first session is at */
+/* n more rounds at the point that the keepers are at */
 static void
 go_on(Experiment *x, Rounds *r, int n, bool last)
 {
@@ -264,8 +336,8 @@ go_on(Experiment *x, Rounds *r, int n, bool last)
 
 	x->at = r->cost;
 	rtb_progress_point(x->e->progress, RTB_PHASE_ROUNDS, x->e->run->points != NIL, r->cost->value, 1);
-	rtb_rounds_run(x, x->keeper, 1, r->done + 1, r->done + n,
-				   last || look ? RTB_PASS_LAST : RTB_PASS_TIMED);
+	rtb_rounds_of_keepers(x, r->done + 1, r->done + n,
+						  last || look ? RTB_PASS_LAST : RTB_PASS_TIMED);
 	r->done += n;
 	r->cost->round_ns = (rtb_clock_ns() - started) / n;
 	r->finished = last || r->done >= r->most || (look && narrow_at(x, r->cost->value));
@@ -345,6 +417,12 @@ has_time_for(const Experiment *x, int i)
 }
 
 static void
+warm_up_keeper(Experiment *x, Site *site, void *arg)
+{
+	rtb_rounds_warm_up(x, site->keeper, 1);
+}
+
+static void
 measure_point(Experiment *x, int i)
 {
 	Rounds		r = {0};
@@ -354,17 +432,17 @@ measure_point(Experiment *x, int i)
 	r.cost->value = rtb_rounds_point(x, i);
 	r.most = x->e->rounds > 0 ? x->e->rounds : RTB_ROUNDS_MOST;
 	r.looks = x->e->rounds == 0;
-	rtb_rounds_pilot(x, r.cost->value);
+	rtb_rounds_pilot(x, i + 1, r.cost->value);
 	r.cost->pilot_ns = rtb_clock_ns() - started;
 	rtb_outlook_tell_pilot(&x->outlook, r.cost->value, r.cost->pilot_ns);
 	rtb_outlook_asked(&x->outlook, x->walk + i + 1, x->nwalk - i - 1);
-	rtb_rounds_warm_up(x, x->keeper, 1);
+	rtb_sites_each(x, i + 1, warm_up_keeper, NULL);
 	rounds_until(x, i, &r, rtb_clock_ns() + share_ns(x, i));
 	close_point(x, r.cost->value);
-	rtb_host_leave(x->keeper);
+	rtb_sites_leave(x);
 	if (x->e->rounds > r.done)
 		rtb_forecast_warn_fewer_rounds(x->e->run, r.cost->value, r.done, x->e->rounds);
-	rtb_collector_mark(x->collector, i + 1);
+	rtb_sites_mark(x, i + 1);
 	if (i + 1 < x->nwalk)
 		rtb_outlook_tell_point(&x->outlook, r.cost->value, rtb_clock_ns() - started);
 }
@@ -390,8 +468,7 @@ rtb_rounds_point_by_point(Experiment *x)
 	if (left_out != NIL)
 	{
 		rtb_forecast_warn_left_out(left_out);
-		run->points = list_difference_ptr(run->points, left_out);
-		run->complete = false;
+		rtb_sites_leave_out(x, left_out);
 	}
 }
 
@@ -429,7 +506,7 @@ visit_points(Experiment *x, Rounds *rounds, int n, bool first, bool last)
 			r->finished = true;
 			continue;
 		}
-		rtb_host_enter(x->keeper, i);
+		rtb_sites_enter(x, i);
 		go_on(x, r, n, last);
 	}
 	if (given_up != NIL)
@@ -462,7 +539,7 @@ rtb_rounds_in_turn(Experiment *x)
 						  Min(Max(fit, n), RTB_ROUNDS_MOST - done));
 		visit_points(x, rounds, n, done < needed, fit < n + 2);
 		done += n;
-		rtb_collector_mark(x->collector, x->npoints);
+		rtb_sites_mark(x, x->npoints);
 	}
 	rtb_rounds_close(x);
 }

@@ -64,6 +64,8 @@ rtb_run_write(StringInfo buf, const RtbRun *run)
 	ListCell   *lc;
 
 	pq_sendint64(buf, run->run);
+	pq_sendint64(buf, run->together);
+	rtb_send_text(buf, run->server);
 	rtb_send_text(buf, run->label);
 	rtb_send_text(buf, run->scenario);
 	rtb_send_text(buf, run->transport);
@@ -107,6 +109,8 @@ rtb_run_read(StringInfo buf)
 	RtbRun	   *run = palloc0(sizeof(RtbRun));
 
 	run->run = pq_getmsgint64(buf);
+	run->together = pq_getmsgint64(buf);
+	run->server = rtb_get_text(buf);
 	run->label = rtb_get_text(buf);
 	run->scenario = rtb_get_text(buf);
 	run->transport = rtb_get_text(buf);

@@ -26,6 +26,7 @@
 /* requests */
 #define REQUEST_OPEN	'O'
 #define REQUEST_PRICE	'M'
+#define REQUEST_FACTS	'F'
 #define REQUEST_POINT	'P'
 #define REQUEST_PILOT	'L'
 #define REQUEST_DESCRIBE 'D'
@@ -40,6 +41,7 @@
 #define REPLY_STEP		's'
 #define REPLY_POINT		'd'
 #define REPLY_PRICE		'm'
+#define REPLY_FACTS		'v'
 #define REPLY_KEPT		'k'
 
 /* how long an already cancelled caller waits for its finished points to be kept */
@@ -52,6 +54,7 @@ struct RtbHost
 	RtbSession *session;		/* here */
 	int64		answer;			/* of a request that has a number for a reply */
 	StringInfo	description;	/* of a point, asked for */
+	RtbFarFacts facts;			/* asked for */
 };
 
 /* the worker's session; lives in TopMemoryContext until the process ends */
@@ -170,6 +173,20 @@ serve_describe(void)
 }
 
 static void
+serve_facts(void)
+{
+	RtbFarFacts facts = rtb_wire_facts();
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	rtb_send_text(&buf, facts.server_version);
+	rtb_send_text(&buf, facts.version);
+	rtb_send_text(&buf, facts.settings);
+	rtb_worker_reply(REPLY_FACTS, buf.data, buf.len);
+	pfree(buf.data);
+}
+
+static void
 serve_round(StringInfo body)
 {
 	RtbPassKind kind = pq_getmsgbyte(body);
@@ -207,6 +224,9 @@ serve(char kind, StringInfo body)
 			break;
 		case REQUEST_PRICE:
 			reply_number(REPLY_PRICE, rtb_session_empty_price(worker_session));
+			break;
+		case REQUEST_FACTS:
+			serve_facts();
 			break;
 		case REQUEST_POINT:
 			rtb_session_point(worker_session, pq_getmsgrawstring(body));
@@ -250,7 +270,7 @@ serve(char kind, StringInfo body)
 void
 rtb_host_init(void)
 {
-	const char	kinds[] = {REQUEST_OPEN, REQUEST_PRICE, REQUEST_POINT, REQUEST_PILOT, REQUEST_DESCRIBE,
+	const char	kinds[] = {REQUEST_OPEN, REQUEST_PRICE, REQUEST_FACTS, REQUEST_POINT, REQUEST_PILOT, REQUEST_DESCRIBE,
 		REQUEST_ATTACH, REQUEST_ENTER, REQUEST_ROUND, REQUEST_LEAVE, REQUEST_KEEP, '\0'};
 
 	rtb_worker_set_handler(kinds, serve);
@@ -278,6 +298,11 @@ take_reply(void *arg, char kind, StringInfo body)
 			host->description = makeStringInfo();
 			appendBinaryStringInfo(host->description, body->data + body->cursor,
 								   body->len - body->cursor);
+			break;
+		case REPLY_FACTS:
+			host->facts.server_version = rtb_get_text(body);
+			host->facts.version = rtb_get_text(body);
+			host->facts.settings = rtb_get_text(body);
 			break;
 		case REPLY_PRICE:
 		case REPLY_KEPT:
@@ -340,6 +365,18 @@ rtb_host_empty_price(RtbHost *host)
 		return rtb_session_empty_price(host->session);
 	request(host, REQUEST_PRICE, NULL);
 	return host->answer;
+}
+
+/*
+ * rtb_host_facts
+ *		What the far end of a session over a connection says of itself, in the
+ *		current context.
+ */
+RtbFarFacts
+rtb_host_facts(RtbHost *host)
+{
+	request(host, REQUEST_FACTS, NULL);
+	return host->facts;
 }
 
 /*

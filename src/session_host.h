@@ -7,6 +7,7 @@
 
 #include "postgres.h"
 
+#include "facts.h"
 #include "ledger.h"
 #include "session.h"
 
@@ -16,6 +17,7 @@ extern void rtb_host_init(void);
 
 extern RtbHost *rtb_host_open(const RtbSessionOptions *options, const RtbSessionSink *sink);
 extern int64 rtb_host_empty_price(RtbHost *host);
+extern RtbFarFacts rtb_host_facts(RtbHost *host);
 extern void rtb_host_point(RtbHost *host, const char *document);
 extern void rtb_host_pilot(RtbHost *host, int64 pass_timeout_ms);
 extern StringInfo rtb_host_describe(RtbHost *host);

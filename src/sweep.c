@@ -87,32 +87,83 @@ describe_run(RtbExperiment *e)
 	run->run = rtb_ledger_reserve();
 }
 
+/* the same of a run at each further server, and what ties them together */
 static void
-tell_run(const RtbRun *run)
+describe_runs(RtbExperiment *e)
 {
+	ListCell   *lc;
+
+	describe_run(e);
+	if (e->run->server == NULL)
+		return;
+	e->run->together = e->run->run;
+	for_each_from(lc, e->sites, 1)
+	{
+		RtbRun	   *run = ((RtbSite *) lfirst(lc))->run;
+		char	   *server = run->server;
+		char	   *transport = run->transport;
+
+		*run = *e->run;
+		run->server = server;
+		run->transport = transport;
+		run->run = rtb_ledger_reserve();
+	}
+}
+
+static void
+keep_runs(RtbExperiment *e)
+{
+	ListCell   *lc;
+
+	foreach(lc, e->sites)
+		rtb_ledger_write(((RtbSite *) lfirst(lc))->run);
+}
+
+static void
+tell_runs(const RtbExperiment *e)
+{
+	int64		first = e->run->run;
+	StringInfoData buf;
+	ListCell   *lc;
+
+	if (e->run->server == NULL)
+	{
+		ereport(NOTICE,
+				(errmsg("this was run " INT64_FORMAT ": rtbench.result(" INT64_FORMAT ") has every column",
+						first, first)));
+		return;
+	}
+	initStringInfo(&buf);
+	foreach(lc, e->sites)
+	{
+		const RtbRun *run = ((RtbSite *) lfirst(lc))->run;
+
+		appendStringInfo(&buf, "%s" INT64_FORMAT " at %s", buf.len > 0 ? ", " : "", run->run, run->server);
+	}
 	ereport(NOTICE,
-			(errmsg("this was run " INT64_FORMAT ": rtbench.result(" INT64_FORMAT ") has every column",
-					run->run, run->run)));
+			(errmsg("these were runs %s: rtbench.across_servers(" INT64_FORMAT ") puts them side by side, rtbench.result(" INT64_FORMAT ") has every column of one",
+					buf.data, first, first)));
 }
 
 static void
 run_and_return(FunctionCallInfo fcinfo, RtbExperiment *e)
 {
-	RtbRun	   *run = e->run;
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	ListCell   *lc;
 
 	rtb_arguments_check_endings(e, false);
 	InitMaterializedSRF(fcinfo, 0);
-	describe_run(e);
-	e->progress = rtb_progress_begin(run);
+	describe_runs(e);
+	e->progress = rtb_progress_begin(e->run);
 
 	rtb_experiment_run(e);
 
 	rtb_progress_phase(e->progress, RTB_PHASE_JUDGING);
-	rtb_ledger_write(run);
-	rtb_result_put_verdicts(rsinfo, run);
+	keep_runs(e);
+	foreach(lc, e->sites)
+		rtb_result_put_verdicts(rsinfo, ((RtbSite *) lfirst(lc))->run);
 	rtb_progress_end(e->progress);
-	tell_run(run);
+	tell_runs(e);
 }
 
 /*
@@ -122,26 +173,24 @@ run_and_return(FunctionCallInfo fcinfo, RtbExperiment *e)
 static void
 run_by_call(RtbExperiment *e)
 {
-	RtbRun	   *run = e->run;
-
 	if (!e->options.own_transactions)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a run started by CALL cannot have transport \"caller\""),
 				 errhint("Use transport => 'worker', or SELECT * FROM rtbench.sweep(...).")));
 	rtb_arguments_check_endings(e, true);
-	describe_run(e);
+	describe_runs(e);
 	rtb_call_commit();
-	e->progress = rtb_progress_begin(run);
+	e->progress = rtb_progress_begin(e->run);
 
 	rtb_experiment_run(e);
 
 	rtb_progress_phase(e->progress, RTB_PHASE_JUDGING);
 	PushActiveSnapshot(GetTransactionSnapshot());
-	rtb_ledger_write(run);
+	keep_runs(e);
 	PopActiveSnapshot();
 	rtb_progress_end(e->progress);
-	tell_run(run);
+	tell_runs(e);
 }
 
 /*

@@ -27,6 +27,7 @@
 #include "facts.h"
 #include "judge.h"
 #include "script.h"
+#include "sweep_servers.h"
 #include "sweep_transport.h"
 
 #define RTB_MOST_ROUNDS 10000
@@ -54,7 +55,8 @@ enum
 	ARG_BATCH,
 	ARG_FETCH_SIZE,
 	ARG_ROUND_TRIP,
-	ARG_PLACEMENT
+	ARG_PLACEMENT,
+	ARG_SERVERS
 };
 
 /* ---- reading arguments ---- */
@@ -259,7 +261,8 @@ static void
 read_options(FunctionCallInfo fcinfo, int first, RtbExperiment *e)
 {
 	const RtbTransportPlaces places = {first + ARG_TRANSPORT, first + ARG_SERVER, first + ARG_PROTOCOL,
-	first + ARG_BATCH, first + ARG_FETCH_SIZE, first + ARG_ROUND_TRIP, first + ARG_PLACEMENT};
+	first + ARG_BATCH, first + ARG_FETCH_SIZE, first + ARG_ROUND_TRIP, first + ARG_PLACEMENT,
+	first + ARG_SERVERS};
 	RtbRun	   *run = e->run;
 
 	rtb_arguments_transport(fcinfo, &places, e);
@@ -275,6 +278,7 @@ read_options(FunctionCallInfo fcinfo, int first, RtbExperiment *e)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("transport \"caller\" has one session, this one"),
 				 errhint("Leave sessions out, or use transport => 'worker'.")));
+	rtb_arguments_check_workers(e);
 	e->options.rounds = planned_rounds(e);
 	e->target = fraction_arg(fcinfo, first + ARG_TARGET, "target",
 							 "0.02 means: stop when intervals are within 2 %.");

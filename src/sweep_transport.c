@@ -20,6 +20,7 @@
 #include "facts.h"
 #include "servers.h"
 #include "sweep_arguments.h"
+#include "sweep_servers.h"
 #include "wire.h"
 
 #define VALID_TRANSPORTS "Valid values are \"worker\", \"caller\", \"unix\", \"tcp\" and \"tls\"; a foreign server is named by server => '...'."
@@ -80,6 +81,16 @@ fix_point(RtbScenario *scenario)
 															  JsonbPGetDatum(rtb_json_to_jsonb(buf.data))));
 }
 
+/*
+ * rtb_transport_text
+ *		How a run says where its connection goes.
+ */
+char *
+rtb_transport_text(const RtbWireOptions *wire)
+{
+	return psprintf("%s%s", wire->name, wire->simulated ? ", simulated distance" : "");
+}
+
 /* simulated round trips: each becomes a point, in microseconds */
 static void
 distances_arg(FunctionCallInfo fcinfo, int n, RtbExperiment *e)
@@ -123,12 +134,13 @@ distances_arg(FunctionCallInfo fcinfo, int n, RtbExperiment *e)
 	e->scenario->points = points;
 	e->scenario->swept = "round_trip_us";
 	unconstify(RtbWireOptions *, e->options.wire)->simulated = true;
-	e->run->transport = psprintf("%s, simulated distance", e->run->transport);
+	e->run->transport = rtb_transport_text(e->options.wire);
 }
 
 /* where the arms run, and how they get there */
 static void
-transport_args(FunctionCallInfo fcinfo, const RtbTransportPlaces *places, RtbExperiment *e)
+transport_args(FunctionCallInfo fcinfo, const RtbTransportPlaces *places, List *servers,
+			   RtbExperiment *e)
 {
 	char	   *transport = rtb_arguments_text(fcinfo, places->transport);
 	char	   *server = rtb_arguments_text(fcinfo, places->server);
@@ -140,6 +152,8 @@ transport_args(FunctionCallInfo fcinfo, const RtbTransportPlaces *places, RtbExp
 
 	if (transport == NULL)
 		rtb_arguments_refuse_null("transport", VALID_TRANSPORTS);
+	if (servers != NIL)
+		rtb_arguments_first_server(servers, &transport, &server);
 	e->options.own_transactions = strcmp(transport, "caller") != 0;
 	e->run->transport = server ? server : transport;
 	if (server == NULL && !rtb_target_is_loopback(transport))
@@ -184,12 +198,15 @@ transport_args(FunctionCallInfo fcinfo, const RtbTransportPlaces *places, RtbExp
 /*
  * rtb_arguments_transport
  *		Read and check them; with a simulated distance the experiment's points
- *		become the distances.
+ *		become the distances.  Where it runs is in its sites then.
  */
 void
 rtb_arguments_transport(FunctionCallInfo fcinfo, const RtbTransportPlaces *places,
 						RtbExperiment *e)
 {
-	transport_args(fcinfo, places, e);
+	List	   *servers = rtb_arguments_servers(fcinfo, places);
+
+	transport_args(fcinfo, places, servers, e);
 	distances_arg(fcinfo, places->round_trip, e);
+	rtb_arguments_sites(servers, rtb_arguments_text(fcinfo, places->transport), e);
 }

@@ -22,8 +22,10 @@ typedef struct RtbTransportPlaces
 	int			fetch_size;
 	int			round_trip;
 	int			placement;
+	int			servers;
 } RtbTransportPlaces;
 
+extern char *rtb_transport_text(const RtbWireOptions *wire);
 extern void rtb_arguments_transport(FunctionCallInfo fcinfo, const RtbTransportPlaces *places,
 									RtbExperiment *e);
 

@@ -151,20 +151,46 @@ rtb_units_of(const int *sessions, const double *values, int n)
 
 /* ---- what units are made of ---- */
 
+/* logarithms of ratios in the rounds that both have, and their sessions; how many */
+static int
+logs_of(const List *base_passes, const List *arm_passes, bool cpu, int **sessions, double **values)
+{
+	Round	   *rounds;
+	int			n = Max(rounds_of(base_passes, arm_passes, cpu, &rounds), 0);
+
+	*sessions = palloc(Max(n, 1) * sizeof(int));
+	*values = palloc(Max(n, 1) * sizeof(double));
+	for (int i = 0; i < n; i++)
+	{
+		(*sessions)[i] = rounds[i].session;
+		(*values)[i] = log(rounds[i].base) - log(rounds[i].arm);
+	}
+	return n;
+}
+
 static RtbUnits
 units_of_lists(const List *base_passes, const List *arm_passes, bool cpu)
 {
-	Round	   *rounds;
-	int			n = rounds_of(base_passes, arm_passes, cpu, &rounds);
-	int		   *sessions = palloc(Max(n, 1) * sizeof(int));
-	double	   *values = palloc(Max(n, 1) * sizeof(double));
+	int		   *sessions;
+	double	   *values;
+	int			n = logs_of(base_passes, arm_passes, cpu, &sessions, &values);
 
-	for (int i = 0; i < n; i++)
-	{
-		sessions[i] = rounds[i].session;
-		values[i] = log(rounds[i].base) - log(rounds[i].arm);
-	}
-	return rtb_units_of(sessions, values, Max(n, 0));
+	return rtb_units_of(sessions, values, n);
+}
+
+/*
+ * Units of two arms that no backend has in common, of elapsed time: sessions
+ * of the same number are pairs.  Rounds of one session are no units here,
+ * because the bias of a backend is in one side only.
+ */
+RtbUnits
+rtb_units_pairs(const RtbCell *one, const RtbCell *other)
+{
+	int		   *sessions;
+	double	   *values;
+	int			n = logs_of(one->timed, other->timed, false, &sessions, &values);
+
+	return units_of_sessions(sessions, values, n);
 }
 
 /*

@@ -20,6 +20,7 @@ typedef struct RtbUnits
 } RtbUnits;
 
 extern RtbUnits rtb_units_speedup(const RtbCell *baseline, const RtbCell *arm, bool cpu);
+extern RtbUnits rtb_units_pairs(const RtbCell *one, const RtbCell *other);
 extern RtbUnits rtb_units_control(const RtbCell *baseline);
 extern RtbUnits rtb_units_order(const RtbCell *baseline, const RtbCell *arm,
 								double *base_first, double *base_last);

@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "connection.h"
+#include "facts.h"
 #include "placement.h"
 #include "protocol.h"
 #include "transport.h"
@@ -34,6 +35,9 @@ extern int64 rtb_wire_empty_price(void);
 extern bool rtb_wire_counts(void);
 extern void rtb_wire_distance(int64 round_trip_us);
 extern char *rtb_wire_delivered(void);
+
+/* wire_facts.c */
+extern RtbFarFacts rtb_wire_facts(void);
 
 /* wire_arm.c */
 extern void *rtb_wire_open_arm(const RtbArm *arm);
