@@ -309,6 +309,25 @@ rtb_connection_usable(const RtbConnection *c)
 	return !c->busy && PQstatus(c->pg) == CONNECTION_OK;
 }
 
+/*
+ * rtb_connection_alive
+ *		Is an idle connection still there, as far as can be seen without asking?
+ *		Never throws.
+ */
+bool
+rtb_connection_alive(RtbConnection *c)
+{
+	if (c->busy)
+		return false;
+	/* what the far end said before it went, and then the end */
+	for (int i = 0; i < 2; i++)
+	{
+		if (PQstatus(c->pg) != CONNECTION_OK || PQconsumeInput(c->pg) == 0)
+			return false;
+	}
+	return PQstatus(c->pg) == CONNECTION_OK;
+}
+
 /* the far backend's process, as it says; a pooler says something else */
 int
 rtb_connection_pid(const RtbConnection *c)

@@ -65,6 +65,7 @@ extern void rtb_connection_keep(RtbConnection *c);
 extern void rtb_connection_close(RtbConnection *c);
 extern bool rtb_connection_recover(RtbConnection *c, int milliseconds);
 extern bool rtb_connection_usable(const RtbConnection *c);
+extern bool rtb_connection_alive(RtbConnection *c);
 extern int	rtb_connection_pid(const RtbConnection *c);
 extern bool rtb_connection_here(const RtbConnection *c);
 extern const char *rtb_connection_parameter(const RtbConnection *c, const char *name);

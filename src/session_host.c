@@ -565,6 +565,14 @@ rtb_host_serves(void)
 	return rtb_in_worker();
 }
 
+/* true if the worker has written the run; host->answer is its id then */
+static bool
+keep_run(RtbHost *host, const StringInfoData *run)
+{
+	return rtb_worker_request_within(host->worker, REQUEST_KEEP, run->data, run->len,
+									 take_reply, host, RTB_RESCUE_MS);
+}
+
 /*
  * rtb_host_rescue
  *		Have a worker write the run, because this transaction will be rolled
@@ -579,16 +587,12 @@ rtb_host_rescue(RtbHost *host, const RtbRun *run)
 {
 	StringInfoData buf;
 
-	if (host->worker == NULL || !rtb_worker_cancel(host->worker))
-	{
-		rtb_host_abandon(host);
-		host->worker = rtb_worker_start();
-	}
-	host->answer = 0;
 	initStringInfo(&buf);
 	rtb_run_write(&buf, run);
-	if (!rtb_worker_request_within(host->worker, REQUEST_KEEP, buf.data, buf.len,
-								   take_reply, host, RTB_RESCUE_MS))
-		return 0;
-	return host->answer;
+	/* one that was idle may be gone unnoticed */
+	if (host->worker != NULL && rtb_worker_cancel(host->worker) && keep_run(host, &buf))
+		return host->answer;
+	rtb_host_abandon(host);
+	host->worker = rtb_worker_start();
+	return keep_run(host, &buf) ? host->answer : 0;
 }

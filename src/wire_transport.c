@@ -162,7 +162,8 @@ rtb_wire_reopen(void)
 {
 	RtbWireOptions options = rtb_wire_options;
 
-	if (rtb_wire != NULL && rtb_connection_usable(rtb_wire))
+	/* one that was idle may have gone unnoticed */
+	if (rtb_wire != NULL && rtb_connection_alive(rtb_wire))
 		return;
 	rtb_wire_close();
 	StartTransactionCommand();
