@@ -643,7 +643,7 @@ RETURNS TABLE (
 AS 'MODULE_PATHNAME', 'rtb_sql_across_servers'
 LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 30;
 COMMENT ON FUNCTION rtbench.across_servers(bigint) IS
-'The runs of a call with servers => ''{...}'' side by side, all measured: any run of the call, without an id your own last one. speedup is over the baseline at the same server; times: how many times as long as at the first server (above 1 is slower), with its 99 % interval, from pairs of sessions made in one turn. No ratio where the rows differ, or an arm failed or is not comparable at either.';
+'The runs of a call with servers => ''{...}'' side by side, all measured: by any run of the call, without an id your own last such call. speedup is over the baseline at the same server; times: how many times as long as at the first server (above 1 is slower), with its 99 % interval, from pairs of sessions made in one turn. No ratio where the rows differ, or an arm failed or is not comparable at either.';
 
 CREATE FUNCTION rtbench.project(round_trip_ms float8[], run bigint DEFAULT NULL)
 RETURNS TABLE (

@@ -45,7 +45,8 @@ SELECT max(run) = :before AS nothing_was_kept FROM (SELECT run FROM rtbench.runs
 SET client_min_messages = warning;
 SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'SELECT 1')], rounds => 1);
 RESET client_min_messages;
-SELECT e.state, regexp_replace(e.message, '\d+', 'N') AS message, e.hint FROM pg_temp.error('SELECT rtbench.across_servers()') e;
+SELECT e.state, regexp_replace(e.message, '\d+', 'N') AS message, e.hint FROM pg_temp.error(format('SELECT rtbench.across_servers(%s)', (SELECT max(run) FROM rtbench.runs))) e;
+SELECT e.* FROM pg_temp.error('SELECT rtbench.across_servers()') e;
 
 --
 -- one scenario, two servers: the first is what others are held against; statements are those sent where rtbench is not installed
@@ -132,7 +133,7 @@ RESET client_min_messages;
 CREATE ROLE regress_rtb_across;
 SELECT max(run) AS run FROM rtbench.runs \gset
 SET ROLE regress_rtb_across;
-SELECT e.state FROM pg_temp.error('SELECT rtbench.across_servers(:run)') e;
+SELECT e.state FROM pg_temp.error(format('SELECT rtbench.across_servers(%s)', :run)) e;
 RESET ROLE;
 
 SET client_min_messages = warning;

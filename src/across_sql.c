@@ -124,33 +124,44 @@ check_side(const Side *first, const Side *side)
 			 errdetail("What is kept of the call does not fit together.")));
 }
 
+/* the runs of the call that an argument means; of NULL those of the caller's last one */
+static List *
+runs_of_call(FunctionCallInfo fcinfo)
+{
+	int64		id = PG_ARGISNULL(0) ? rtb_ledger_last_together() : PG_GETARG_INT64(0);
+	RtbRun	   *run;
+
+	if (PG_ARGISNULL(0) && id == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_NO_DATA_FOUND),
+				 errmsg("you have no runs on several servers yet"),
+				 errhint("Make some: SELECT * FROM rtbench.sweep('delete_tree', servers => '{local,...}');")));
+	run = rtb_run_of_id(id);
+	if (run->together == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("run " INT64_FORMAT " was not made by a call on several servers", id),
+				 errhint("Use rtbench.sweep(..., servers => '{local,...}'); runs of several calls are put side by side by rtbench.compare_runs().")));
+	return rtb_ledger_together(run->together);
+}
+
 /* across_servers(run bigint) */
 Datum
 rtb_sql_across_servers(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	RtbRun	   *run = rtb_run_of_call(fcinfo, 0);
-	List	   *runs;
-	Side	   *sides;
-	int			n;
-	bool		has_first;
+	List	   *runs = runs_of_call(fcinfo);
+	int			n = list_length(runs);
+	Side	   *sides = palloc0(sizeof(Side) * n);
+	bool		has_first = ((RtbRun *) linitial(runs))->run == ((RtbRun *) linitial(runs))->together;
 
 	InitMaterializedSRF(fcinfo, 0);
-	if (run->together == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("run " INT64_FORMAT " was not made on several servers", run->run),
-				 errhint("Use rtbench.sweep(..., servers => '{local,...}'); runs of several calls are put side by side by rtbench.compare_runs().")));
-	runs = rtb_ledger_together(run->together);
-	n = list_length(runs);
-	sides = palloc0(sizeof(Side) * n);
 	for (int i = 0; i < n; i++)
 	{
 		sides[i].run = list_nth(runs, i);
 		sides[i].results = rtb_judge(sides[i].run);
 		check_side(&sides[0], &sides[i]);
 	}
-	has_first = sides[0].run->run == run->together;
 	for (int k = 0; k < list_length(sides[0].results); k++)
 	{
 		const RtbResult *there = has_first ? list_nth(sides[0].results, k) : NULL;

@@ -54,6 +54,7 @@ extern void rtb_ledger_next_is(int64 run);
 extern int64 rtb_ledger_write(RtbRun *run);
 extern RtbRun *rtb_ledger_read(int64 run);
 extern int64 rtb_ledger_last(void);
+extern int64 rtb_ledger_last_together(void);
 extern List *rtb_ledger_together(int64 together);
 extern double rtb_run_empty_statement_ns(const RtbRun *run);
 

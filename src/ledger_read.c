@@ -382,12 +382,9 @@ rtb_ledger_read(int64 id)
 	return run;
 }
 
-/*
- * The id of the current user's own last run, 0 if there is none: of runs that
- * went on at the same time, the one that ended last.
- */
-int64
-rtb_ledger_last(void)
+/* the id of the current user's own last run that meets a condition, 0 if there is none */
+static int64
+last_run(const char *condition)
 {
 	int			nestlevel = rtb_ledger_begin();
 	Oid			type = REGROLEOID;
@@ -396,8 +393,8 @@ rtb_ledger_last(void)
 	bool		null;
 	int			result;
 
-	result = SPI_execute_with_args("SELECT run FROM rtbench.runs WHERE owner = $1 "
-								   "ORDER BY finished_at DESC NULLS LAST, run DESC LIMIT 1",
+	result = SPI_execute_with_args(psprintf("SELECT run FROM rtbench.runs WHERE owner = $1 AND %s "
+											"ORDER BY finished_at DESC NULLS LAST, run DESC LIMIT 1", condition),
 								   1, &type, &owner, NULL, true, 0);
 	if (result != SPI_OK_SELECT)
 		elog(ERROR, "could not read the runs: %s", SPI_result_code_string(result));
@@ -405,6 +402,26 @@ rtb_ledger_last(void)
 		last = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
 	rtb_ledger_end(nestlevel);
 	return last;
+}
+
+/*
+ * The id of the current user's own last run, 0 if there is none: of runs that
+ * went on at the same time, the one that ended last; of a call on several
+ * servers, that of the last server.
+ */
+int64
+rtb_ledger_last(void)
+{
+	return last_run("true");
+}
+
+/*
+ * The same of runs that were made by a call on several servers.
+ */
+int64
+rtb_ledger_last_together(void)
+{
+	return last_run("together IS NOT NULL");
 }
 
 /*

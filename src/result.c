@@ -249,27 +249,14 @@ add_standing(RtbRow *row, const RtbRun *run, const RtbResult *result)
 }
 
 /*
- * The run that a call means: by an argument, or the caller's last if
- * that is NULL.  palloc'd in the current context; throws if there is none.
+ * A run of the current user's by its id, palloc'd in the current context;
+ * throws if there is none.
  */
 RtbRun *
-rtb_run_of_call(FunctionCallInfo fcinfo, int argument)
+rtb_run_of_id(int64 id)
 {
-	int64		id;
-	RtbRun	   *run;
+	RtbRun	   *run = rtb_ledger_read(id);
 
-	if (PG_ARGISNULL(argument))
-	{
-		id = rtb_ledger_last();
-		if (id == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_NO_DATA_FOUND),
-					 errmsg("you have no run yet"),
-					 errhint("Start one: SELECT * FROM rtbench.sweep('delete_tree');")));
-	}
-	else
-		id = PG_GETARG_INT64(argument);
-	run = rtb_ledger_read(id);
 	if (run == NULL && rtb_load_exists(id))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -281,6 +268,23 @@ rtb_run_of_call(FunctionCallInfo fcinfo, int argument)
 				 errmsg("run " INT64_FORMAT " does not exist", id),
 				 errhint("Your runs are listed in rtbench.runs.")));
 	return run;
+}
+
+/*
+ * The run that a call means: by an argument, or the caller's last if
+ * that is NULL.  palloc'd in the current context; throws if there is none.
+ */
+RtbRun *
+rtb_run_of_call(FunctionCallInfo fcinfo, int argument)
+{
+	int64		id = PG_ARGISNULL(argument) ? rtb_ledger_last() : PG_GETARG_INT64(argument);
+
+	if (PG_ARGISNULL(argument) && id == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_NO_DATA_FOUND),
+				 errmsg("you have no run yet"),
+				 errhint("Start one: SELECT * FROM rtbench.sweep('delete_tree');")));
+	return rtb_run_of_id(id);
 }
 
 /* result(run bigint) */

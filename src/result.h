@@ -24,7 +24,8 @@ extern void rtb_result_put_verdicts(ReturnSetInfo *rsinfo, const RtbRun *run);
 extern void rtb_result_add_estimate(RtbRow *row, const RtbRatio *ratio, double margin);
 extern void rtb_result_add_ratio(RtbRow *row, const RtbRatio *ratio, double margin);
 
-/* The run that an SQL function's argument means; of NULL the caller's last. */
+/* A run of the caller's; the one that an SQL function's argument means, of NULL his last. */
+extern RtbRun *rtb_run_of_id(int64 id);
 extern RtbRun *rtb_run_of_call(FunctionCallInfo fcinfo, int argument);
 
 #endif							/* RTB_RESULT_H */
