@@ -213,6 +213,7 @@ void
 rtb_cleaning_announce(RtbSession *s)
 {
 	int			passes = s->at->narms * (2 + s->options.rounds);
+	char	   *where = s->options.wire && s->options.wire->is_server ? psprintf(" at server \"%s\"", s->options.wire->name) : "";
 	StringInfoData buf;
 	ListCell   *lc;
 
@@ -231,8 +232,8 @@ rtb_cleaning_announce(RtbSession *s)
 	if (buf.len == 0)
 		return;
 	ereport(NOTICE,
-			(errmsg("at least %d more passes will write tables outside a scratch schema and be rolled back",
-					passes),
+			(errmsg("at least %d more passes will write tables outside a scratch schema%s and be rolled back",
+					passes, where),
 			 errdetail("%s", buf.data),
 			 errhint("Each pass holds these locks until it is rolled back.")));
 }

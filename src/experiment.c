@@ -320,7 +320,7 @@ run_all_points(Experiment *x)
 		rtb_forecast_warn_fewer_sessions(done, x->e->sessions);
 	/* too few sessions for an interval */
 	if (x->e->sessions <= 1 && done < needed_plain)
-		rtb_rounds_in_turn(x);
+		rtb_one_session_in_turn(x);
 	else
 		rtb_rounds_close(x);
 	for (int i = 0; done > 1 && i < x->nsites; i++)
@@ -434,7 +434,7 @@ rtb_experiment_run(RtbExperiment *e)
 	{
 		rtb_sites_open(x);
 		if (!e->options.own_transactions || (e->rounds > 0 && e->sessions <= 1))
-			rtb_rounds_point_by_point(x);
+			rtb_one_session_point_by_point(x);
 		else
 			run_all_points(x);
 		rtb_sites_close(x);

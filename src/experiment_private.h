@@ -1,6 +1,6 @@
 /*
  * experiment_private.h
- *	  A run under way: what experiment.c, rounds.c and sites.c share.
+ *	  A run under way: what experiment.c and the rooms of the schedule share.
  */
 #ifndef RTB_EXPERIMENT_PRIVATE_H
 #define RTB_EXPERIMENT_PRIVATE_H
@@ -75,9 +75,13 @@ extern void rtb_rounds_of_keepers(Experiment *x, int first, int last, RtbPassKin
 extern void rtb_rounds_warm_up(Experiment *x, RtbHost *host, int session);
 extern void rtb_rounds_run(Experiment *x, RtbHost *host, int session, int first, int last,
 						   RtbPassKind kind);
+extern bool rtb_rounds_narrow_at(const Experiment *x, int64 point);
 extern bool rtb_rounds_narrow(const Experiment *x);
 extern void rtb_rounds_close(Experiment *x);
-extern void rtb_rounds_point_by_point(Experiment *x);
-extern void rtb_rounds_in_turn(Experiment *x);
+extern void rtb_rounds_close_point(Experiment *x, int64 point);
+
+/* one_session.c */
+extern void rtb_one_session_point_by_point(Experiment *x);
+extern void rtb_one_session_in_turn(Experiment *x);
 
 #endif							/* RTB_EXPERIMENT_PRIVATE_H */
