@@ -228,7 +228,7 @@ run_sessions(Experiment *x, const RtbPlan *plan, int needed)
 {
 	bool		asked_for = x->e->sessions > 0;
 	int			most = asked_for ? plan->sessions : RTB_SESSIONS_MOST;
-	int			first = asked_for ? plan->sessions
+	int			first = asked_for || x->nsites > 1 ? plan->sessions
 		: Min(plan->sessions, Max(needed, RTB_SESSIONS_FIRST));
 	RtbPace		pace = rtb_schedule_pace(x->costs, x->npoints);
 	int64		begun_ns = rtb_clock_ns();
@@ -272,6 +272,22 @@ leave_points(Experiment *x)
 	}
 }
 
+/*
+ * Between servers the sessions of one number are a pair, and the shorter they
+ * are the less has changed from one to the other: the time goes into as many as
+ * there can be before it goes into their rounds.
+ */
+static void
+prefer_sessions(const Experiment *x, RtbPlan *plan)
+{
+	RtbPace		pace = rtb_schedule_pace(x->costs, x->npoints);
+	int64		left = rtb_rounds_time_left_ns(x);
+
+	plan->rounds = rtb_schedule_rounds(left, RTB_SESSIONS_MOST - 1, &pace);
+	plan->sessions = (int) Min(1 + left / rtb_schedule_session_ns(&pace, plan->rounds),
+							   RTB_SESSIONS_MOST);
+}
+
 /* what will be done after the pilot */
 static RtbPlan
 make_plan(const Experiment *x, int needed, int needed_plain)
@@ -282,6 +298,8 @@ make_plan(const Experiment *x, int needed, int needed_plain)
 	/* without a ratio no more sessions make anything narrower */
 	if (list_length(x->e->run->arms) < 2 && x->nsites < 2)
 		plan.sessions = Min(plan.sessions, needed);
+	if (x->nsites > 1 && x->e->sessions == 0 && plan.sessions > 1)
+		prefer_sessions(x, &plan);
 	if (x->e->sessions == 1 && plan.sessions > 1)
 		plan = (RtbPlan) {1, rtb_schedule_one_session(x->costs, x->npoints,
 													  rtb_rounds_time_left_ns(x), needed), true};
