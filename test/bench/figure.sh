@@ -1,0 +1,74 @@
+#!/bin/bash
+# figure.sh [SECONDS]: one scenario in the server, over a unix socket, TCP, a pooler, and three simulated distances; beside it what is computed
+#
+# Prints README's central figure: delete_tree at 1,000 blocks, milliseconds, and how many times as fast as the first arm at the same
+# place.  SECONDS (40) for each of three runs.  The three connections are one call, their sessions interleaved.  Server, pooler and
+# clients share one core: where the kernel puts two processes is a factor of two to four, and no property of a way.
+#
+# Must reach: every place has every arm with the same rows; and where it costs much, over 2.9 ms, what was computed from the socket is
+# within 5 % of what was measured.
+
+. "$(dirname "$0")/common.bash"
+seconds=${1:-40}
+work=$(mktemp -d) || exit
+bouncer=''
+end()
+{
+	[ -z "$bouncer" ] || kill -INT "$bouncer" 2>/dev/null
+	rm -rf "$work"
+}
+trap end EXIT
+
+data=$(sql -c 'SHOW data_directory') || exit
+sql -c "ALTER SYSTEM SET listen_addresses = '127.0.0.1'" || exit
+core=$(taskset -cp $$ | sed 's/.*: *\([0-9]*\).*/\1/')
+env -u PGOPTIONS taskset -c "$core" pg_ctl -D "$data" -l "$work/log" -o "-p $PGPORT" -m fast -w restart >/dev/null || exit
+extension
+user=$(sql -c 'SELECT current_user')
+servers=local,tcp
+sql -c "CREATE SERVER tcp FOREIGN DATA WRAPPER rtbench_fdw OPTIONS (host '127.0.0.1', port '$PGPORT', dbname 'postgres', gssencmode 'disable')" \
+	-c 'CREATE USER MAPPING FOR PUBLIC SERVER tcp' || exit
+if command -v pgbouncer >/dev/null; then
+	bouncer_port=$((PGPORT + 1)) servers=$servers,pooler
+	printf '%s\n' '[databases]' "pooled = host=$PGHOST port=$PGPORT dbname=postgres user=$user pool_mode=session" '[pgbouncer]' \
+		'listen_addr = 127.0.0.1' "listen_port = $bouncer_port" 'unix_socket_dir =' 'auth_type = any' "auth_file = $work/users" \
+		"logfile = $work/bouncer.log" "pidfile = $work/bouncer.pid" >"$work/ini"
+	: >"$work/users"
+	taskset -c "$core" pgbouncer -q -d "$work/ini" || exit
+	for _ in {1..50}; do [ -s "$work/bouncer.pid" ] && break; sleep 0.1; done
+	bouncer=$(cat "$work/bouncer.pid")
+	sql -c "CREATE SERVER pooler FOREIGN DATA WRAPPER rtbench_fdw OPTIONS (host '127.0.0.1', port '$bouncer_port', dbname 'pooled', gssencmode 'disable')" \
+		-c 'CREATE USER MAPPING FOR PUBLIC SERVER pooler' || exit
+else
+	report 'no pgbouncer here: nothing of it is measured' ''
+fi
+
+arms="arms => '{row_at_a_time,do_block,set_based,on_delete_cascade}', points => '{1000}', max_time => '$seconds s'"
+sql -c 'SET client_min_messages = warning' -c "SELECT count(*) FROM rtbench.sweep('delete_tree', $arms, label => 'floor')" \
+	-c "SELECT count(*) FROM rtbench.sweep('delete_tree', $arms, servers => '{$servers}', label => 'connections')" \
+	-c "SELECT count(*) FROM rtbench.sweep('delete_tree', $arms, transport => 'unix', round_trip_ms => '{0.2,1,2.9}', label => 'distances')" >/dev/null || exit
+
+sql <<'SQL' || exit
+CREATE TABLE bench.figure AS
+WITH r AS (SELECT run, label, coalesce(server, CASE label WHEN 'floor' THEN 'floor' END) AS place FROM rtbench.runs),
+measured AS (
+	SELECT place, arm, round_trips, median_ms, speedup, verdict FROM r, rtbench.result(r.run) WHERE label <> 'distances'
+	UNION ALL SELECT point || ' us', arm, round_trips, median_ms, speedup, verdict FROM r, rtbench.result(r.run) WHERE label = 'distances'),
+computed AS (
+	SELECT 'computed ' || round(p.round_trip_ms * 1000) || ' us', arm, round_trips, ms, speedup, 'computed' FROM r, rtbench.project('{0.2,1,2.9}', r.run) p
+	WHERE label = 'connections' AND place = 'local')
+SELECT * FROM measured UNION ALL SELECT * FROM computed;
+SQL
+cell="max(median_ms || CASE WHEN speedup <> 1 THEN format(' (%s)', speedup) ELSE '' END) FILTER (WHERE place ="
+echo '| ms (times as fast as the first arm) | round trips | in the server | unix socket | TCP | pooler | 0.2 ms simulated | 1 ms simulated | 2.9 ms simulated | 0.2 ms computed | 1 ms computed | 2.9 ms computed |'
+echo '|--|--|--|--|--|--|--|--|--|--|--|--|'
+sql -c "SELECT format('| \`%s\` | %s | %s |', arm, max(round_trips) FILTER (WHERE place = 'local'), concat_ws(' | ', $cell 'floor'), $cell 'local'), $cell 'tcp'), coalesce($cell 'pooler'), '-'),
+	$cell '200 us'), $cell '1000 us'), $cell '2900 us'), $cell 'computed 200 us'), $cell 'computed 1000 us'), $cell 'computed 2900 us')))
+	FROM bench.figure GROUP BY arm ORDER BY max(median_ms) DESC" || exit
+sql -F $'\t' <<'SQL' | reports
+SELECT format('%s: the same rows by every arm', place), bool_and(verdict NOT IN ('failed', 'not comparable')) FROM bench.figure WHERE verdict <> 'computed' GROUP BY place
+UNION ALL
+SELECT format('%s over 2.9 ms: measured %s ms, computed %s ms, ratio %s   within 5 %%', arm, m.median_ms, c.median_ms, round(m.median_ms / c.median_ms, 3)), abs(ln(m.median_ms / c.median_ms)) <= ln(1.05)
+FROM bench.figure m JOIN bench.figure c USING (arm) WHERE m.place = '2900 us' AND c.place = 'computed 2900 us' AND arm = 'row_at_a_time';
+SQL
+close
