@@ -20,6 +20,7 @@
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
+#include "other_engine.h"
 #include "own_sql.h"
 #include "rebuild.h"
 #include "written.h"
@@ -250,6 +251,8 @@ tables_of_pass(RtbSession *s, bool committed)
 	List	   *oids = NIL;
 	ListCell   *lc;
 
+	if (rtb_own_is_other())
+		return rtb_engine_tables(s->at->fixture.schema, s->options.ignore_columns);
 	if (!s->at->catalogs_change)
 		return s->at->written;
 	if (committed)
@@ -269,7 +272,7 @@ take_table(RtbSession *s, RtbCheck *check, const RtbRelation *rel, bool with_row
 	if (rel->relkind == RELKIND_SEQUENCE || rel->unreadable != NULL ||
 		find_part(check, rel->label) != NULL)
 		return;
-	query = psprintf("SELECT %s FROM ONLY %s", rel->columns ? rel->columns : "", rel->name);
+	query = rtb_written_query(rel, 0);
 	take_query(s, check, rel->label, query, with_row_hashes);
 	pfree(query);
 }

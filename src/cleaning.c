@@ -25,6 +25,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "own_sql.h"
 #include "written.h"
 
 /* on a user's tables VACUUM runs up to this size, unless asked for */
@@ -172,6 +173,12 @@ rtb_cleaning_choose(RtbSession *s, bool tell)
 		if (tell)
 			rtb_session_find(s, RTB_FOUND_NOTE, -1,
 							 "dead rows of earlier passes stay: no VACUUM inside the caller's transaction");
+		return;
+	}
+	if (rtb_own_is_other())
+	{
+		if (tell)
+			rtb_session_find(s, RTB_FOUND_NOTE, -1, "not vacuumed between passes, as how that is done there is not known: what earlier passes leave behind stays");
 		return;
 	}
 	foreach(lc, s->at->written)

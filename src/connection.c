@@ -272,6 +272,17 @@ rtb_connection_keep(RtbConnection *c)
 }
 
 /*
+ * rtb_connection_limit
+ *		From here on wait for answers no longer than that in all: for where
+ *		nothing else would end a wait.  What waits then throws 57014.
+ */
+void
+rtb_connection_limit(RtbConnection *c, int milliseconds)
+{
+	c->give_up = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), milliseconds);
+}
+
+/*
  * rtb_connection_close
  *		Close; what still runs at the far end is cancelled.  Never throws.
  */
@@ -326,6 +337,15 @@ rtb_connection_alive(RtbConnection *c)
 			return false;
 	}
 	return PQstatus(c->pg) == CONNECTION_OK;
+}
+
+/* is a transaction open that was begun by a statement, or has failed since? */
+bool
+rtb_connection_in_block(const RtbConnection *c)
+{
+	PGTransactionStatusType status = PQtransactionStatus(c->pg);
+
+	return status == PQTRANS_INTRANS || status == PQTRANS_INERROR;
 }
 
 /* the far backend's process, as it says; a pooler says something else */
@@ -467,6 +487,10 @@ rtb_connection_wait(RtbConnection *c, uint32 events)
 	if (n > 0 && (event.events & WL_LATCH_SET))
 		ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
+	if (n == 0 && c->give_up != 0 && GetCurrentTimestamp() >= c->give_up)
+		ereport(ERROR,
+				(errcode(ERRCODE_QUERY_CANCELED),
+				 errmsg("connection \"%s\" does not answer", c->name)));
 	if (n == 0 && c->here)
 		rtb_check_blocked(PQbackendPID(c->pg), "connection");
 }

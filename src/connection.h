@@ -30,6 +30,7 @@ typedef struct RtbTraffic
 	int64		bytes_received;
 	int64		notices;		/* of the far end */
 	int64		notices_untold; /* of them, beyond what a pass tells */
+	bool		changed;		/* rows, as the commands' tags have it */
 } RtbTraffic;
 
 /*
@@ -57,15 +58,18 @@ typedef struct RtbAnswer
 	int64		returned;		/* rows */
 	int64		affected;		/* rows, as the commands' tags have it, SELECT's too */
 	int			results;		/* statements answered */
+	bool		silent;			/* a statement among them does not tell what it did (DO, CALL) */
 } RtbAnswer;
 
 /* connection.c: its life */
 extern RtbConnection *rtb_connection_open(const RtbTarget *target);
 extern void rtb_connection_keep(RtbConnection *c);
+extern void rtb_connection_limit(RtbConnection *c, int milliseconds);
 extern void rtb_connection_close(RtbConnection *c);
 extern bool rtb_connection_recover(RtbConnection *c, int milliseconds);
 extern bool rtb_connection_usable(const RtbConnection *c);
 extern bool rtb_connection_alive(RtbConnection *c);
+extern bool rtb_connection_in_block(const RtbConnection *c);
 extern int	rtb_connection_pid(const RtbConnection *c);
 extern bool rtb_connection_here(const RtbConnection *c);
 extern const char *rtb_connection_parameter(const RtbConnection *c, const char *name);

@@ -9,6 +9,7 @@
 
 #include "lib/ilist.h"
 #include "libpq-fe.h"
+#include "datatype/timestamp.h"
 #include "storage/latch.h"
 #include "utils/resowner.h"
 
@@ -44,6 +45,8 @@ struct RtbConnection
 	WaitEventSet *wait_set;		/* latch, postmaster's death, socket */
 	int			socket_position;
 	uint32		awaited;		/* events of the socket in wait_set */
+
+	TimestampTz give_up;		/* answers are waited for until then; 0: for ever */
 
 	bool		busy;			/* sent, and not everything answered yet */
 	bool		copying;		/* between copy_begin and copy_end */

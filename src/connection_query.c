@@ -132,6 +132,17 @@ take_rows(RtbConnection *c, RtbReading *reading, PGresult *result)
 	c->traffic.bytes_received += bytes;
 }
 
+/* have rows been changed?  Statements that others run for them (CALL, DO, SELECT) do not tell */
+static bool
+changes_rows(PGresult *result)
+{
+	const char *tag = PQcmdStatus(result);
+
+	return (strncmp(tag, "INSERT", 6) == 0 || strncmp(tag, "UPDATE", 6) == 0 ||
+			strncmp(tag, "DELETE", 6) == 0 || strncmp(tag, "MERGE", 5) == 0 ||
+			strncmp(tag, "COPY", 4) == 0) && strtoll(PQcmdTuples(result), NULL, 10) > 0;
+}
+
 static void
 complete(RtbConnection *c, RtbReading *reading, PGresult *result)
 {
@@ -139,8 +150,11 @@ complete(RtbConnection *c, RtbReading *reading, PGresult *result)
 	reading->answer.results++;
 	if (reading->sent == RTB_SENT_PARSE)
 		return;					/* nothing has been run */
+	reading->answer.silent |= strcmp(PQcmdStatus(result), "DO") == 0 || strcmp(PQcmdStatus(result), "CALL") == 0;
 	reading->answer.affected += strtoll(PQcmdTuples(result), NULL, 10);
 	c->traffic.bytes_received += RTB_MESSAGE + strlen(PQcmdStatus(result)) + 1;
+	if (!c->traffic.changed)
+		c->traffic.changed = changes_rows(result);
 }
 
 /*

@@ -30,6 +30,7 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
+#include "other_engine.h"
 #include "own_sql.h"
 #include "scratch.h"
 #include "written.h"
@@ -38,14 +39,21 @@
 #define RTB_SMALL_TABLE_BYTES	(INT64CONST(8) * 1024 * 1024)
 
 static char *
+far_path(const char *first)
+{
+	const char *path = rtb_own_row_text(rtb_own_rows("SHOW search_path", 0, NULL), 0, 1);
+
+	/* what shows an empty one are two quotes, or nothing */
+	return path[0] == '\0' || strcmp(path, "\"\"") == 0 ? pstrdup(first) : psprintf("%s, %s", first, path);
+}
+
+static char *
 passes_path(const RtbFixture *fixture)
 {
 	const char *first = fixture->temporary ? "pg_temp" : quote_identifier(fixture->schema);
 
 	if (rtb_own_is_far())
-		return psprintf("%s, %s", first,
-						rtb_own_row_text(rtb_own_rows("SELECT pg_catalog.current_setting('search_path')",
-													  0, NULL), 0, 1));
+		return far_path(first);
 	if (namespace_search_path == NULL || namespace_search_path[0] == '\0')
 		return pstrdup(first);
 	return psprintf("%s, %s", first, namespace_search_path);
@@ -258,6 +266,21 @@ refuse_changes_far(const RtbFixture *fixture, List *before)
 }
 
 /*
+ * The same on an engine that does not tell what a transaction has written.
+ */
+static void
+set_up_other(RtbFixture *fixture, const RtbTransport *transport, const RtbWork *work, MemoryContext cxt)
+{
+	List	   *tables;
+
+	run_setup(fixture, transport, work);
+	tables = rtb_engine_tables(fixture->schema, NIL);
+	fixture->sequences = rtb_engine_sequences(fixture->schema, cxt);
+	transport->commit();
+	rtb_engine_analyze(tables);
+}
+
+/*
  * Run the setup in the scratch schema that the running transaction of our own
  * has made, commit, and vacuum.
  */
@@ -269,6 +292,11 @@ set_up(RtbFixture *fixture, const RtbTransport *transport, const RtbWork *work, 
 	char	   *tables;
 	char	   *vacuum = NULL;
 
+	if (rtb_own_is_other())
+	{
+		set_up_other(fixture, transport, work, cxt);
+		return;
+	}
 	/* what an earlier setup had made, if this one is in its place */
 	transport->locked(&before, &modes);
 	run_setup(fixture, transport, work);
@@ -451,8 +479,11 @@ rtb_fixture_reset_sequences(RtbFixture *fixture, const RtbTransport *transport)
 	{
 		const RtbSequence *seq = lfirst(lc);
 
-		rtb_own_rows(psprintf("SELECT pg_catalog.setval('%u'::regclass, " INT64_FORMAT ", %s)",
-							  seq->relid, seq->last_value, seq->is_called ? "true" : "false"), 0, NULL);
+		const char *name = rtb_own_is_other() ? quote_literal_cstr(seq->name)
+			: psprintf("'%u'::pg_catalog.regclass", seq->relid);
+
+		rtb_own_rows(psprintf("SELECT setval(%s, " INT64_FORMAT ", %s)",
+							  name, seq->last_value, seq->is_called ? "true" : "false"), 0, NULL);
 	}
 	rtb_own_end(nest);
 	if (own)

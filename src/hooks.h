@@ -23,6 +23,7 @@ typedef struct RtbCounts
 	bool		notifies;		/* NOTIFY ran; or pg_notify(), if functions were asked for */
 	bool		truncates;		/* TRUNCATE ran */
 	bool		ddl;			/* a utility that changes the catalogs ran */
+	bool		changed;		/* rows, as the commands' tags say; of a connection only */
 	bool		foreign;		/* a plan that uses a foreign table ran */
 } RtbCounts;
 

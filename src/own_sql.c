@@ -28,6 +28,29 @@
 #include "utils/snapmgr.h"
 
 static RtbOwnRoute far_route = NULL;
+static bool other_engine = false;
+
+/*
+ * rtb_set_far
+ *		Set a parameter at the far end, in a transaction: until it ends if local,
+ *		of the session otherwise.  Another engine need not have it.
+ */
+void
+rtb_set_far(const char *name, const char *value, bool local)
+{
+	char	   *params[2] = {pstrdup(name), pstrdup(value)};
+
+	if (!other_engine)
+	{
+		(void) far_route(local ? "SELECT pg_catalog.set_config($1, $2, true)" :
+						 "SELECT pg_catalog.set_config($1, $2, false)", 2, params);
+		return;
+	}
+	/* a list of names, each quoted where need be */
+	if (strcmp(name, "search_path") != 0 || value[0] == '\0')
+		value = quote_literal_cstr(value);
+	(void) rtb_own_try(psprintf("SET %s %s TO %s", local ? "LOCAL" : "SESSION", name, value), true);
+}
 
 /*
  * rtb_set_local
@@ -39,9 +62,7 @@ rtb_set_local(const char *name, const char *value)
 {
 	if (far_route != NULL)
 	{
-		char	   *params[2] = {pstrdup(name), pstrdup(value)};
-
-		(void) far_route("SELECT pg_catalog.set_config($1, $2, true)", 2, params);
+		rtb_set_far(name, value, true);
 		return;
 	}
 	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
@@ -142,12 +163,65 @@ rtb_own_int64(uint64 row, int column)
 /*
  * rtb_own_route
  *		From here on rtb_own_rows() sends its statements there; NULL: they run
- *		by SPI in this process.
+ *		by SPI in this process.  other: what is there is not PostgreSQL.
  */
 void
-rtb_own_route(RtbOwnRoute route)
+rtb_own_route(RtbOwnRoute route, bool other)
 {
 	far_route = route;
+	other_engine = other;
+}
+
+/*
+ * rtb_own_is_other
+ *		Do they run on an engine of which nothing but the protocol is known?
+ */
+bool
+rtb_own_is_other(void)
+{
+	return other_engine;
+}
+
+/* the error at hand is the statement's, not the connection's end or a cancel */
+static bool
+is_refusal(void)
+{
+	int			category = ERRCODE_TO_CATEGORY(geterrcode());
+
+	return category != ERRCODE_CONNECTION_EXCEPTION && category != ERRCODE_OPERATOR_INTERVENTION;
+}
+
+/*
+ * rtb_own_try
+ *		A statement at the far end that it may refuse, which is an answer, too:
+ *		NULL then.  in_block: in a transaction, which goes on all the same.
+ */
+RtbOwnRows *
+rtb_own_try(const char *sql, bool in_block)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+	RtbOwnRows *volatile rows = NULL;
+
+	Assert(far_route != NULL);
+	if (in_block)
+		(void) far_route("SAVEPOINT rtbench_try", 0, NULL);
+	PG_TRY();
+	{
+		rows = far_route(sql, 0, NULL);
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(cxt);
+		if (!is_refusal())
+			PG_RE_THROW();
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	if (in_block && rows == NULL)
+		(void) far_route("ROLLBACK TO SAVEPOINT rtbench_try", 0, NULL);
+	if (in_block)
+		(void) far_route("RELEASE SAVEPOINT rtbench_try", 0, NULL);
+	return rows;
 }
 
 /*

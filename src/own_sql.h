@@ -25,8 +25,10 @@ typedef struct RtbOwnRows
 /* who runs them: a far server, where the arms' transactions are */
 typedef RtbOwnRows *(*RtbOwnRoute) (const char *sql, int nparams, char **params);
 
-extern void rtb_own_route(RtbOwnRoute route);
+extern void rtb_own_route(RtbOwnRoute route, bool other_engine);
 extern bool rtb_own_is_far(void);
+extern bool rtb_own_is_other(void);
+extern RtbOwnRows *rtb_own_try(const char *sql, bool in_block);
 extern RtbOwnRows *rtb_own_rows(const char *sql, int nparams, char **params);
 extern char *rtb_own_row_text(const RtbOwnRows *rows, int row, int column);
 extern bool rtb_own_row_bool(const RtbOwnRows *rows, int row, int column);
@@ -46,5 +48,6 @@ extern List *rtb_prepared_statements(void);
 
 extern int	rtb_own_nest(void);
 extern void rtb_set_local(const char *name, const char *value);
+extern void rtb_set_far(const char *name, const char *value, bool local);
 
 #endif							/* RTB_OWN_SQL_H */

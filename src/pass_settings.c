@@ -19,17 +19,14 @@
 #include "utils/portal.h"
 
 #include "own_sql.h"
+#include "wire.h"
 #include "worker.h"
 
 static void
 set(const char *name, const char *value, bool committing)
 {
 	if (committing && rtb_own_is_far())
-	{
-		char	   *params[2] = {pstrdup(name), pstrdup(value)};
-
-		(void) rtb_own_rows("SELECT pg_catalog.set_config($1, $2, false)", 2, params);
-	}
+		rtb_set_far(name, value, false);
 	else if (committing)
 		SetConfigOption(name, value, PGC_USERSET, PGC_S_SESSION);
 	else
@@ -69,6 +66,13 @@ rtb_pass_set_up(RtbSession *s, const RtbArm *arm, bool committing)
 void
 rtb_pass_forget_session(const RtbTransport *transport)
 {
+	if (rtb_own_is_other())
+	{
+		/* a new session has nothing of an old one */
+		if (rtb_own_try("DISCARD ALL", false) == NULL)
+			rtb_wire_renew();
+		return;
+	}
 	if (transport->far)
 	{
 		transport->toplevel("DISCARD ALL");

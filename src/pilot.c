@@ -26,6 +26,7 @@
 #include "cleaning.h"
 #include "difference.h"
 #include "hooks.h"
+#include "other_engine.h"
 #include "own_sql.h"
 #include "pilot.h"
 #include "probe.h"
@@ -125,6 +126,12 @@ describe_written(RtbPilot *p)
 	ListCell   *lc;
 
 	MemoryContextSwitchTo(s->at->cxt);
+	if (rtb_own_is_other())
+	{
+		s->at->written = rtb_engine_tables(s->at->fixture.schema, s->options.ignore_columns);
+		s->at->sequences_advanced = s->at->fixture.sequences != NIL;
+		return;
+	}
 	s->at->written = rtb_written_describe(p->locked, s->at->fixture.schema, s->options.ignore_columns);
 	foreach(lc, s->at->written)
 	{
@@ -212,6 +219,7 @@ choose_check(RtbPilot *p)
 
 	initStringInfo(&checked);
 	initStringInfo(&unreadable);
+	rtb_pilot_require_check(p);
 	foreach(lc, s->at->written)
 	{
 		const RtbRelation *rel = lfirst(lc);
@@ -284,8 +292,7 @@ forecast_digests(RtbPilot *p)
 			continue;
 		MemoryContextSwitchTo(s->at->cxt);
 		rtb_digest_init(&digest);
-		query = psprintf("SELECT %s FROM ONLY %s LIMIT %d", rel->columns ? rel->columns : "",
-						 rel->name, RTB_FORECAST_ROWS);
+		query = rtb_written_query(rel, RTB_FORECAST_ROWS);
 		started = rtb_clock_ns();
 		s->transport->digest(query, &digest, NULL);
 		spent = (rtb_clock_ns() - started) / 1e9;

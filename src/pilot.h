@@ -31,6 +31,7 @@ extern void rtb_pilot_note_counts(RtbSession *s, int arm, const RtbCounts *c);
 extern void rtb_pilot_note_advice(RtbSession *s, int arm);
 extern void rtb_pilot_note_leaks(RtbSession *s, int arm);
 extern void rtb_pilot_note_preload(RtbSession *s);
+extern void rtb_pilot_require_check(RtbPilot *p);
 extern void rtb_pilot_tell_distance(RtbSession *s);
 extern void rtb_pilot_tell_advanced(RtbPilot *p);
 extern void rtb_pilot_compare_sequences(RtbPilot *p);

@@ -15,10 +15,38 @@
 
 #include "advice.h"
 #include "difference.h"
+#include "own_sql.h"
 #include "sequences.h"
 #include "written.h"
 
 /* ---- of the discovery pass ---- */
+
+/* how durable commits are is the far end's to say */
+static void
+note_durability(RtbSession *s, int arm)
+{
+	const char *synchronous = NULL;
+	const char *fsync = NULL;
+
+	if (!s->transport->far)
+	{
+		synchronous = GetConfigOption("synchronous_commit", false, false);
+		fsync = GetConfigOption("fsync", false, false);
+	}
+	else if (!rtb_own_is_other())
+	{
+		RtbOwnRows *rows = rtb_own_rows("SELECT pg_catalog.current_setting('synchronous_commit'),"
+										" pg_catalog.current_setting('fsync')", 0, NULL);
+
+		synchronous = rtb_own_row_text(rows, 0, 1);
+		fsync = rtb_own_row_text(rows, 0, 2);
+	}
+	if (synchronous != NULL)
+		rtb_session_find(s, RTB_FOUND_NOTE, arm, "commits with synchronous_commit = %s, fsync = %s",
+						 synchronous, fsync);
+	else
+		rtb_session_find(s, RTB_FOUND_NOTE, arm, "commits; how durable they are at the far end is not known");
+}
 
 void
 rtb_pilot_note_counts(RtbSession *s, int arm, const RtbCounts *c)
@@ -26,9 +54,7 @@ rtb_pilot_note_counts(RtbSession *s, int arm, const RtbCounts *c)
 	bool		commits = s->at->arms[arm]->ending != RTB_ENDING_ROLLBACK;
 
 	if (commits)
-		rtb_session_find(s, RTB_FOUND_NOTE, arm, "commits with synchronous_commit = %s, fsync = %s",
-						 GetConfigOption("synchronous_commit", false, false),
-						 GetConfigOption("fsync", false, false));
+		note_durability(s, arm);
 	if (commits && s->transport == &rtb_spi_worker_transport)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm,
 						 "no socket: round trips cost nothing here, so that this is the floor of a difference from arms with more or fewer of them");
@@ -81,6 +107,55 @@ rtb_pilot_note_leaks(RtbSession *s, int arm)
 						 s->at->leaked_statements == 1 ? " outlives" : "s outlive");
 }
 
+/* what server that is, as it says itself, and what is not known of it */
+static void
+note_server(RtbSession *s)
+{
+	const char *reported = rtb_connection_parameter(rtb_wire, "server_version");
+	RtbOwnRows *rows;
+
+	rtb_session_find(s, RTB_FOUND_NOTE, -1, "server \"%s\" reports version %s", rtb_wire_options.name,
+					 reported ? reported : "none");
+	if (!rtb_own_is_other())
+		return;
+	rows = rtb_own_try("SELECT version()", false);
+	if (rows != NULL && rows->n == 1 && rtb_own_row_text(rows, 0, 1) != NULL)
+		rtb_session_find(s, RTB_FOUND_NOTE, -1, "it calls itself %s", rtb_own_row_text(rows, 0, 1));
+	rtb_session_find(s, RTB_FOUND_NOTE, -1,
+					 "another engine: what it spends inside itself is not seen, nor which tables an arm writes: "
+					 "those of the scratch schema are all compared, or what the check query returns, and no others; "
+					 "sequences, advisory locks and deferred constraint triggers are not looked at");
+}
+
+/*
+ * rtb_pilot_require_check
+ *		Where it cannot be told what arms write, and they write, a check query
+ *		must say what is compared.
+ *
+ * In what statements do for others (CALL, DO, a function) changed rows do not
+ * show: a note says what is compared.
+ */
+void
+rtb_pilot_require_check(RtbPilot *p)
+{
+	RtbSession *s = p->s;
+	bool		changed = false;
+
+	if (!s->transport->far || rtb_wire_counts() || s->at->work->check_query != NULL || s->at->written != NIL)
+		return;
+	for (int i = 0; i < s->at->narms; i++)
+		changed |= !s->at->failed[i] && p->counts[i].changed;
+	if (changed)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("which tables the arms write cannot be told on \"%s\"", rtb_wire_options.name),
+				 errdetail("Their statements change rows, and the far end shows no table as written."),
+				 errhint("Say what they must leave alike: check_query => 'SELECT ...'.")));
+	if (rtb_own_is_other())
+		rtb_session_find(s, RTB_FOUND_NOTE, -1,
+						 "no check query and no setup: if the arms write by functions or procedures, that is not compared");
+}
+
 /* a worker is not a client's backend in everything */
 void
 rtb_pilot_note_preload(RtbSession *s)
@@ -88,9 +163,13 @@ rtb_pilot_note_preload(RtbSession *s)
 	const char *libraries = GetConfigOption("session_preload_libraries", true, false);
 
 	if (s->transport->far)
+	{
 		rtb_session_find(s, RTB_FOUND_NOTE, -1, rtb_wire_counts() ?
 						 "statements, buffers, WAL and plans were counted at the far end, in untimed passes" :
 						 "the far end has no rtbench: fired statements, buffers, WAL and plans are not known, and statements are those sent");
+		if (rtb_wire_options.is_server)
+			note_server(s);
+	}
 	else if (s->options.own_transactions && libraries != NULL && libraries[0] != '\0')
 		rtb_session_find(s, RTB_FOUND_NOTE, -1,
 						 "session_preload_libraries (%s) are not loaded in the worker", libraries);

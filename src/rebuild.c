@@ -18,6 +18,7 @@
 
 #include "lib/stringinfo.h"
 
+#include "other_engine.h"
 #include "own_sql.h"
 #include "written.h"
 
@@ -27,8 +28,13 @@ scratch_tables(RtbSession *s)
 {
 	char	   *params[1] = {s->at->fixture.schema};
 	List	   *oids = NIL;
-	int			nest = rtb_own_begin();
-	RtbOwnRows    *rows = rtb_own_rows("SELECT c.oid::bigint FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n"
+	RtbOwnRows    *rows;
+	int			nest;
+
+	if (rtb_own_is_other())
+		return rtb_engine_tables(s->at->fixture.schema, s->options.ignore_columns);
+	nest = rtb_own_begin();
+	rows = rtb_own_rows("SELECT c.oid::bigint FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n"
 								  " ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind IN ('r', 'm')",
 									1, params);
 
@@ -58,8 +64,7 @@ digest_tables(RtbSession *s)
 		state->label = pstrdup(rel->label);
 		MemoryContextSwitchTo(old);
 		rtb_digest_init(&digest);
-		s->transport->digest(psprintf("SELECT %s FROM ONLY %s", rel->columns ? rel->columns : "",
-									  rel->name), &digest, NULL);
+		s->transport->digest(rtb_written_query(rel, 0), &digest, NULL);
 		MemoryContextSwitchTo(s->at->cxt);
 		state->digest = rtb_digest_text(&digest);
 		states = lappend(states, state);
@@ -189,7 +194,8 @@ rtb_rebuild_refresh(RtbSession *s)
 	ListCell   *lc;
 	int			nest;
 
-	if (!s->at->commits || s->at->fixture.schema == NULL)
+	/* another engine's are known by their names */
+	if (!s->at->commits || s->at->fixture.schema == NULL || rtb_own_is_other())
 		return;
 	s->transport->begin(NULL);
 	nest = rtb_own_begin();
@@ -224,6 +230,9 @@ rtb_rebuild_made(RtbSession *s)
 	List	   *made = NIL;
 	ListCell   *lc;
 
+	/* of another engine all tables are digested, new ones too */
+	if (rtb_own_is_other())
+		return NIL;
 	foreach(lc, scratch_tables(s))
 	{
 		const RtbRelation *rel = lfirst(lc);

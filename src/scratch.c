@@ -23,10 +23,14 @@
 #include "utils/memutils.h"
 
 #include "observer.h"
+#include "other_engine.h"
 #include "own_sql.h"
 #include "wire.h"
 
 #define SCRATCH_COMMENT "rtbench scratch schema of process "
+
+/* how long a process that ends waits for a far end to drop a schema */
+#define DROP_MS		5000
 
 /* scratch schemas of this process that are (or may be) committed */
 static List *scratch_schemas = NIL;
@@ -50,8 +54,9 @@ rtb_scratch_empty(const char *schema)
 	int			nest = rtb_own_begin();
 	char	   *sql = psprintf("DROP SCHEMA IF EXISTS %s CASCADE", quote_identifier(schema));
 
-	/* one NOTICE for each object otherwise */
-	rtb_set_local("client_min_messages", "warning");
+	/* one NOTICE for each object otherwise; what another engine has not cannot be tried while a process ends */
+	if (!rtb_own_is_other())
+		rtb_set_local("client_min_messages", "warning");
 	rtb_own_rows(sql, 0, NULL);
 	rtb_own_end(nest);
 }
@@ -64,6 +69,33 @@ drop_committed(const RtbTransport *transport, const char *schema)
 	transport->commit();
 }
 
+/* what is in the way there (an arm that cannot be cancelled) may last for hours */
+static void
+left_behind_callback(void *arg)
+{
+	errcontext("dropping scratch schema %s; if it stays, SELECT rtbench.cleanup(%s) drops it later",
+			   (char *) arg, quote_literal_cstr(rtb_wire_options.name));
+}
+
+static void
+drop_far_at_exit(void)
+{
+	ErrorContextCallback callback = {error_context_stack, left_behind_callback, linitial(scratch_schemas)};
+
+	error_context_stack = &callback;
+	AbortOutOfAnyTransaction();
+	rtb_wire_reopen();
+	rtb_connection_limit(rtb_wire, DROP_MS);
+	scratch_transport->after_error();
+	while (scratch_schemas != NIL)
+	{
+		callback.arg = linitial(scratch_schemas);
+		scratch_schemas = list_delete_first(scratch_schemas);
+		drop_committed(scratch_transport, callback.arg);
+	}
+	error_context_stack = callback.previous;
+}
+
 static void
 drop_at_exit(int code, Datum arg)
 {
@@ -73,8 +105,8 @@ drop_at_exit(int code, Datum arg)
 	rtb_observe_abandon();
 	if (scratch_transport->far)
 	{
-		AbortOutOfAnyTransaction();
-		rtb_wire_reopen();
+		drop_far_at_exit();
+		return;
 	}
 	scratch_transport->after_error();
 	while (scratch_schemas != NIL)
@@ -167,7 +199,9 @@ rtb_scratch_create(const RtbTransport *transport, MemoryContext cxt)
 	int			nest = rtb_own_begin();
 	char	   *schema;
 
-	if (!answer("SELECT pg_catalog.has_database_privilege(pg_catalog.current_database(), 'CREATE')"))
+	/* another engine says so itself */
+	if (!rtb_own_is_other() &&
+		!answer("SELECT pg_catalog.has_database_privilege(pg_catalog.current_database(), 'CREATE')"))
 	{
 		if (transport->own_transactions)
 			refuse_without_create();
@@ -176,13 +210,16 @@ rtb_scratch_create(const RtbTransport *transport, MemoryContext cxt)
 	}
 	/* somebody else may have taken the name */
 	do
-		schema = psprintf("rtbench_scratch_%d_%d", MyProcPid, ++scratch_counter);
-	while (answer(psprintf("SELECT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = '%s')", schema)));
+		schema = rtb_own_is_other() ? rtb_engine_scratch_name(++scratch_counter)
+			: psprintf("rtbench_scratch_%d_%d", MyProcPid, ++scratch_counter);
+	while (!rtb_own_is_other() &&
+		   answer(psprintf("SELECT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = '%s')", schema)));
 	if (transport->own_transactions)
 		remember_schema(transport, schema);
 	rtb_own_rows(psprintf("CREATE SCHEMA %s", quote_identifier(schema)), 0, NULL);
-	rtb_own_rows(psprintf("COMMENT ON SCHEMA %s IS %s", quote_identifier(schema),
-						  quote_literal_cstr(comment_of_process())), 0, NULL);
+	if (!rtb_own_is_other())
+		rtb_own_rows(psprintf("COMMENT ON SCHEMA %s IS %s", quote_identifier(schema),
+							  quote_literal_cstr(comment_of_process())), 0, NULL);
 	rtb_own_end(nest);
 	return MemoryContextStrdup(cxt, schema);
 }
@@ -199,6 +236,12 @@ rtb_scratch_recreate(const char *schema)
 	int			nest = rtb_own_begin();
 	char	   *comment;
 
+	if (rtb_own_is_other())
+	{
+		rtb_scratch_empty(schema);
+		rtb_own_rows(psprintf("CREATE SCHEMA %s", quote_identifier(schema)), 0, NULL);
+		return;
+	}
 	comment = rtb_own_row_text(rtb_own_rows("SELECT pg_catalog.quote_literal(pg_catalog.obj_description(n.oid, 'pg_namespace'))"
 										 " FROM pg_catalog.pg_namespace n WHERE n.nspname = $1", 1, params), 0, 1);
 	rtb_scratch_empty(schema);
@@ -275,10 +318,20 @@ rtb_scratch_sweep(const RtbTransport *transport)
 int
 rtb_scratch_cleanup(void)
 {
-	RtbOwnRows *rows = rtb_own_rows(left_over_sql, 0, NULL);
+	List	   *left = NIL;
+	ListCell   *lc;
 
-	for (int i = 0; i < rows->n; i++)
+	if (rtb_own_is_other())
+		left = rtb_engine_left_over();
+	else
+	{
+		RtbOwnRows *rows = rtb_own_rows(left_over_sql, 0, NULL);
+
+		for (int i = 0; i < rows->n; i++)
+			left = lappend(left, rtb_own_row_text(rows, i, 1));
+	}
+	foreach(lc, left)
 		(void) rtb_own_rows(psprintf("DROP SCHEMA IF EXISTS %s CASCADE",
-									 quote_identifier(rtb_own_row_text(rows, i, 1))), 0, NULL);
-	return rows->n;
+									 quote_identifier(lfirst(lc))), 0, NULL);
+	return list_length(left);
 }

@@ -12,6 +12,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "miscadmin.h"
 #include "mb/pg_wchar.h"
 #include "nodes/parsenodes.h"
@@ -23,7 +24,6 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
-#include "own_sql.h"
 #include "script.h"
 
 /*
@@ -35,7 +35,10 @@ quiet_begin(void)
 {
 	int			nestlevel = NewGUCNestLevel();
 
-	rtb_set_local("client_min_messages", "error");
+	/* of this process, wherever the arms run; outside a transaction nothing would set it back */
+	if (IsTransactionState())
+		(void) set_config_option("client_min_messages", "error", PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
 	return nestlevel;
 }
 

@@ -77,7 +77,7 @@ settle_locks(RtbSession *s, const RtbPassRequest *rq)
 static void
 release_far(RtbSession *s, const RtbPassRequest *rq)
 {
-	if (rq->locked != NULL)
+	if (rq->locked != NULL && !rtb_own_is_other())
 	{
 		RtbOwnRows *rows = rtb_own_rows("SELECT count(*) FROM pg_catalog.pg_locks"
 										" WHERE pid = pg_catalog.pg_backend_pid() AND locktype = 'advisory'", 0, NULL);
@@ -88,7 +88,7 @@ release_far(RtbSession *s, const RtbPassRequest *rq)
 	}
 	if (s->at->arms[rq->arm]->ending != RTB_ENDING_ROLLBACK)
 		rtb_pass_forget_session(s->transport);
-	else
+	else if (!rtb_own_is_other())
 		s->transport->toplevel("SELECT pg_catalog.pg_advisory_unlock_all()");
 	s->in_pass = false;
 }

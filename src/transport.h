@@ -35,6 +35,7 @@ typedef struct RtbArmRun
 	int			core;			/* where this process ran at the end, -1 if unknown */
 	int			far_core;		/* and the far end's */
 	int64		rows;			/* returned or affected */
+	bool		rows_unknown;	/* a statement does not tell */
 	int64		transactions;	/* committed */
 	int64		loop_queries;	/* drivers that only read, */
 	int64		loop_rows;		/* and their rows: a far end takes both for the arm's own */

@@ -39,6 +39,7 @@ static void
 count_answer(WireArm *arm, RtbAnswer answer)
 {
 	arm->run->rows += Max(answer.affected, answer.returned);
+	arm->run->rows_unknown |= answer.silent;
 }
 
 static const RtbRows *

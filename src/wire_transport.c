@@ -20,6 +20,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "other_engine.h"
 #include "own_sql.h"
 #include "probe.h"
 #include "written.h"
@@ -35,6 +36,7 @@ RtbWireOptions rtb_wire_options;
 static bool counts;				/* the far end has rtbench */
 static bool counting = false;	/* count_begin() without its end */
 static bool settles;			/* and deferred triggers, which fire before the clock stops */
+static bool settles_known;
 static bool in_block;			/* BEGIN was sent by wire_begin() */
 static MemoryContext outer_cxt;
 static RtbPlaced *placed = NULL;
@@ -87,24 +89,25 @@ own_rows(const char *sql, int nparams, char **params)
 static bool
 ask(const char *question)
 {
-	MemoryContext cxt = CurrentMemoryContext;
-	volatile bool yes = false;
+	RtbOwnRows *rows = rtb_own_try(question, false);
 
-	PG_TRY();
-	{
-		RtbOwnRows *rows = own_rows(question, 0, NULL);
+	return rows != NULL && rows->n > 0 && rtb_own_row_bool(rows, 0, 1);
+}
 
-		yes = rows->n > 0 && rtb_own_row_bool(rows, 0, 1);
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(cxt);
-		if (!rtb_connection_usable(rtb_wire) || geterrcode() == ERRCODE_QUERY_CANCELED)
-			PG_RE_THROW();
-		FlushErrorState();
-	}
-	PG_END_TRY();
-	return yes;
+/* connect; other: the far end is known to be another engine */
+static void
+make_connection(const RtbWireOptions *options, bool other)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+
+	rtb_wire_options = *options;
+	rtb_wire_options.name = pstrdup(options->name);
+	rtb_wire = rtb_connection_open(options->is_server ? rtb_target_server(options->name)
+								   : rtb_target_loopback(options->name));
+	rtb_connection_keep(rtb_wire);
+	rtb_own_route(own_rows, other);
+	counting = false;
+	MemoryContextSwitchTo(old);
 }
 
 static void
@@ -137,19 +140,12 @@ restore_placement(void)
 void
 rtb_wire_open(const RtbWireOptions *options)
 {
-	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
-
-	rtb_wire_options = *options;
-	rtb_wire_options.name = pstrdup(options->name);
-	rtb_wire = rtb_connection_open(options->is_server ? rtb_target_server(options->name)
-								   : rtb_target_loopback(options->name));
-	rtb_connection_keep(rtb_wire);
+	make_connection(options, false);
 	if (options->placement != RTB_PLACED_FREE)
 		take_placement(options->placement);
-	rtb_own_route(own_rows);
-	counting = false;
+	settles_known = false;
 	counts = ask("SELECT pg_catalog.to_regprocedure('rtbench.counted()') IS NOT NULL");
-	MemoryContextSwitchTo(old);
+	rtb_own_route(own_rows, !counts && !ask(rtb_engine_is_postgres_sql));
 }
 
 /*
@@ -160,15 +156,29 @@ rtb_wire_open(const RtbWireOptions *options)
 void
 rtb_wire_reopen(void)
 {
-	RtbWireOptions options = rtb_wire_options;
-
 	/* one that was idle may have gone unnoticed */
-	if (rtb_wire != NULL && rtb_connection_alive(rtb_wire))
-		return;
+	if (rtb_wire == NULL || !rtb_connection_alive(rtb_wire))
+		rtb_wire_renew();
+}
+
+/*
+ * rtb_wire_renew
+ *		A new connection in the place of this one, outside any transaction.  What
+ *		the far end is stays as it was found: nothing is asked that it may refuse,
+ *		which at the end of a process could not be caught.
+ */
+void
+rtb_wire_renew(void)
+{
+	RtbWireOptions options = rtb_wire_options;
+	bool		other = rtb_own_is_other();
+	MemoryContext old = CurrentMemoryContext;
+
 	rtb_wire_close();
 	StartTransactionCommand();
-	rtb_wire_open(&options);
+	make_connection(&options, other);
 	CommitTransactionCommand();
+	MemoryContextSwitchTo(old);
 }
 
 /*
@@ -178,7 +188,7 @@ rtb_wire_reopen(void)
 void
 rtb_wire_close(void)
 {
-	rtb_own_route(NULL);
+	rtb_own_route(NULL, false);
 	restore_placement();
 	if (rtb_wire != NULL)
 		rtb_connection_close(rtb_wire);
@@ -243,7 +253,7 @@ cheapest_empty(void)
 	{
 		int64		started = rtb_clock_ns();
 
-		(void) rtb_connection_query(rtb_wire, "SELECT", NULL);
+		(void) rtb_connection_query(rtb_wire, rtb_own_is_other() ? "SELECT 1" : "SELECT", NULL);
 		cheapest = Min(cheapest, rtb_clock_ns() - started);
 	}
 	return cheapest;
@@ -334,7 +344,8 @@ wire_after_error(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONNECTION_FAILURE),
 				 errmsg("connection \"%s\" was lost", rtb_wire_options.name)));
-	(void) rtb_connection_query(rtb_wire, "ROLLBACK", NULL);
+	if (rtb_connection_in_block(rtb_wire))
+		(void) rtb_connection_query(rtb_wire, "ROLLBACK", NULL);
 	/* what comes next is not the arm's: it is neither counted nor refused */
 	if (counting)
 		count_end();
@@ -413,9 +424,12 @@ static const char locked_sql[] =
 static void
 wire_locked(List **oids, List **modes)
 {
-	RtbOwnRows *rows = own_rows(locked_sql, 0, NULL);
+	RtbOwnRows *rows;
 
 	*oids = *modes = NIL;
+	if (rtb_own_is_other())
+		return;
+	rows = own_rows(locked_sql, 0, NULL);
 	for (int i = 0; i < rows->n; i++)
 	{
 		*oids = lappend_oid(*oids, (Oid) rtb_own_row_int64(rows, i, 1));
@@ -446,8 +460,12 @@ wire_made(List *oids, SubTransactionId since)
 static void
 wire_observe_before(RtbObserver *o)
 {
-	if (o->discovery)
-		settles = ask("SELECT EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tginitdeferred)");
+	/* each session is another process */
+	if (!o->discovery && settles_known)
+		return;
+	settles = rtb_own_is_other() ? rtb_engine_defers() :
+		ask("SELECT EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tginitdeferred)");
+	settles_known = true;
 }
 
 /* count there, and with a watch refuse commits outside of its schema */
@@ -555,6 +573,7 @@ wire_observe_end(RtbObserver *o)
 	}
 	o->counts.statements = run->statement_no - run->loop_queries;
 	o->counts.rows = run->rows;
+	o->counts.changed = traffic->changed;
 	o->commits.transactions = run->transactions;
 	if (o->counted)
 	{
@@ -589,7 +608,7 @@ wire_observe_counts(const RtbObserver *o, const RtbProbe *probe, RtbPass *pass)
 	if (!counts)
 	{
 		pass->statements = o->counts.statements;
-		pass->rows = o->run->rows;
+		pass->rows = o->run->rows_unknown ? RTB_UNKNOWN : o->run->rows;
 	}
 	if (!o->counted)
 		return;

@@ -397,3 +397,18 @@ rtb_written_describe(List *oids, const char *scratch, List *ignore_columns)
 	rtb_own_end(nest);
 	return relations;
 }
+
+/*
+ * rtb_written_query
+ *		The query for a table's rows, at most so many if limit is not 0.
+ *
+ * Its own rows only: tables that inherit are relations of their own.  Another
+ * engine knows of no inheritance, and not the word.
+ */
+char *
+rtb_written_query(const RtbRelation *rel, int limit)
+{
+	return psprintf("SELECT %s FROM %s%s%s", rel->columns ? rel->columns : "",
+					rtb_own_is_other() ? "" : "ONLY ", rel->name,
+					limit > 0 ? psprintf(" LIMIT %d", limit) : "");
+}

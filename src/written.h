@@ -37,6 +37,8 @@ extern const char *rtb_written_mode_name(const RtbRelation *rel);
 extern List *rtb_written_made(List *locked, SubTransactionId since);
 /* in a transaction, SPI connected: list of RtbRelation *, by label */
 extern List *rtb_written_describe(List *oids, const char *scratch, List *ignore_columns);
+/* the rows of one that are digested; limit 0: all */
+extern char *rtb_written_query(const RtbRelation *rel, int limit);
 /* a list of Oid, or of char *, as the text of an array */
 extern char *rtb_oids_text(List *oids);
 extern char *rtb_texts_text(List *texts);
