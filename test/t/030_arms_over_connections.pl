@@ -81,6 +81,12 @@ like(run_sql("SELECT rtbench.compare(ARRAY[rtbench.arm('a', 'SELECT 1')], setup 
 	for ('UPDATE users_own SET i = 2', 'DROP TABLE public.users_own', 'TRUNCATE users_own', 'ALTER TABLE users_own ADD j int');
 is($node->safe_psql('postgres', 'SELECT * FROM users_own'), '1', 'and has not');
 
+# each session is another process, which must know of them too
+is(run_sql(q{SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'INSERT INTO t VALUES (1)'), rtbench.arm('b', 'INSERT INTO t SELECT 1')], sessions => 3, control => false, transport => 'unix', setup =>
+		'CREATE TABLE t (i int); CREATE FUNCTION late() RETURNS trigger LANGUAGE plpgsql AS ''BEGIN PERFORM pg_sleep(0.02); RETURN NULL; END'';
+		CREATE CONSTRAINT TRIGGER late AFTER INSERT ON t DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION late()');
+	SELECT count(DISTINCT session), bool_and(elapsed_ns > 20e6) FROM rtbench.passes WHERE run = (SELECT max(run) FROM rtbench.runs) AND round > 0}), "2\n3|t", 'deferred triggers are inside the clock, in every session');
+
 #
 # distances
 #
