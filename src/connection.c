@@ -50,8 +50,9 @@ forget_results(RtbConnection *c)
 }
 
 /*
- * Close, quietly: never throws, waits no longer than it takes to send a
- * request to cancel.
+ * Close, quietly: never throws, waits no longer than CANCEL_TIME for what runs
+ * at the far end to be cancelled.  A request that was lost is made again, as the
+ * statement would go on there, with its locks.
  */
 static void
 discard(RtbConnection *c)
@@ -59,8 +60,8 @@ discard(RtbConnection *c)
 	forget_results(c);
 	if (c->pg != NULL)
 	{
-		if (c->busy && PQstatus(c->pg) == CONNECTION_OK)
-			rtb_connection_cancel(c->pg, CANCEL_TIME);
+		if (c->busy)
+			(void) rtb_connection_recover(c, CANCEL_TIME);
 		PQfinish(c->pg);
 	}
 	if (c->wait_set != NULL)

@@ -150,14 +150,17 @@ rtb_wire_open(const RtbWireOptions *options)
 
 /*
  * rtb_wire_reopen
- *		Connect again if the connection was lost: for what must be cleaned up at
- *		the far end.  Outside any transaction; throws if that is not possible.
+ *		Have a connection that can be used: for what must be cleaned up at the far
+ *		end.  What runs there is cancelled; if the connection was lost, or that
+ *		takes too long, it is another one.  Outside any transaction; throws if
+ *		that is not possible.
  */
 void
 rtb_wire_reopen(void)
 {
 	/* one that was idle may have gone unnoticed */
-	if (rtb_wire == NULL || !rtb_connection_alive(rtb_wire))
+	if (rtb_wire == NULL ||
+		!(rtb_connection_alive(rtb_wire) || rtb_connection_recover(rtb_wire, RECOVER_MS)))
 		rtb_wire_renew();
 }
 

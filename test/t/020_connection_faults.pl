@@ -8,6 +8,7 @@ use lib $FindBin::Bin;
 use IO::Socket::INET;
 use PostgreSQL::Test::Utils;
 use RtbTest;
+use WireProxy;
 use Test::More;
 use Time::HiRes qw(time sleep);
 
@@ -87,6 +88,29 @@ fault('connecting: terminated', "SELECT rtbench.ask('SELECT 1', server => 'patie
 my $port = $mute->sockport;
 close($mute);
 fault('connecting: nobody there', "SELECT rtbench.ask('SELECT 1', server => 'patient')", undef, undef, qr/ERROR:  08001/);
+
+# A request to cancel that reaches the far end between two messages finds nothing to cancel there, and is lost: it is made again.
+# Here a proxy loses the first of each connection's.
+{
+	my $lossy = WireProxy->start(to => $node->port, cancel => sub { $_[0] % 2 == 0 });
+	$node->safe_psql('postgres', "CREATE SERVER lossy FOREIGN DATA WRAPPER rtbench_fdw OPTIONS (host '127.0.0.1', port '${\$lossy->port}', dbname 'postgres'); CREATE USER MAPPING FOR PUBLIC SERVER lossy");
+	foreach my $protocol ('simple', 'prepared', 'pipeline')
+	{
+		fault("a lost request to cancel, $protocol", "SELECT rtbench.ask('DELETE FROM held', protocol => '$protocol', server => 'lossy', times => 5)", $waits, $cancel, qr/ERROR:  57014/, 1);
+		is($lossy->cancels, 2, "a lost request to cancel, $protocol: made twice");
+	}
+	my $caller = background($node, 'caller', "SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'INSERT INTO t VALUES (1)', 'DELETE FROM held')], setup => 'CREATE TABLE t (i int)', server => 'lossy');");
+	ok(defined seen($node, $waits), 'a lost request to cancel of a run: under way');
+	my $started = time();
+	$node->safe_psql('postgres', $cancel);
+	my (undef, $err) = finish($caller, 10);
+	cmp_ok(time() - $started, '<', 2, 'a lost request to cancel of a run: soon');
+	like($err, qr/57014/, 'a lost request to cancel of a run: reported');
+	ok(defined seen($node, "SELECT NOT EXISTS (SELECT $far)", 2), 'a lost request to cancel of a run: nothing at the far end');
+	cmp_ok($lossy->cancels, '>=', 2, 'a lost request to cancel of a run: made again');
+	nothing_left($node, 'a lost request to cancel of a run', but => ['holder']);
+	$lossy->stop;
+}
 
 # a far end that waits for the caller of the worker that waits for it
 my $blocked = background($node, 'caller', "BEGIN; CREATE TABLE mine (a int); COMMIT; BEGIN; LOCK mine; SELECT a.verdict FROM rtbench.compare(ARRAY[rtbench.arm('a', \$\$SELECT rtbench.ask('DELETE FROM mine')\$\$)], rounds => 2) a; COMMIT; DROP TABLE mine;", verbosity => 'verbose');
