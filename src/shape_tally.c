@@ -20,6 +20,7 @@
 #include "catalog/pg_class.h"
 #include "lib/stringinfo.h"
 #include "nodes/memnodes.h"
+#include "nodes/parsenodes.h"
 #include "utils/memutils.h"
 
 #include "plan_shape.h"
