@@ -7,6 +7,9 @@
 #
 # The trees are made when missing or older than a week, and kept in ${XDG_CACHE_HOME:-/var/cache}/rtbench (0.6 GB each);
 # nothing in them is changed by a run.  Two majors run at a time, each one's output is shown when it has ended.
+#
+# Beside them runs a server of this machine's own major with rtbench in it, on 127.0.0.1: the far end of another major
+# (test/t/034_other_major.pl).
 
 . "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
 
@@ -14,6 +17,21 @@
 command -v mmdebstrap >/dev/null || apt_install mmdebstrap
 trees=${XDG_CACHE_HOME:-/var/cache}/rtbench
 mkdir -p "$trees" || die "could not make $trees"
+
+far_end() # a throw-away server with rtbench; sets FAR, how it is reached
+{
+	local password
+	need demo
+	work_dir
+	private_server
+	build >"$W/build.log" 2>&1 || { cat "$W/build.log"; return 1; }
+	start listen_addresses=127.0.0.1 fsync=off
+	password=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+	"${AS[@]}" psql -qX -v ON_ERROR_STOP=1 <<<"SET log_statement = none; CREATE EXTENSION rtbench; ALTER ROLE postgres PASSWORD '$password'" || return
+	printf '%s\n' 'local all all trust' 'host all all 127.0.0.1/32 scram-sha-256' >"$W/data/pg_hba.conf"
+	run pg_ctl -D "$W/data" reload >/dev/null || return
+	FAR="port=$PGPORT password=$password"
+}
 
 one() # one MAJOR : prints its tests
 {
@@ -34,7 +52,7 @@ one() # one MAJOR : prints its tests
 	# from here on others may use the tree too, but not make it anew
 	flock -s 9
 	timeout --foreground -s KILL "${TIMEOUT:-1200}" "$ROOT/test/in-root.sh" "$tree" \
-		PG_CONFIG="/usr/lib/postgresql/$1/bin/pg_config" WITHOUT_POOLER=1 /tmp/rtbench-src/test/run.sh ${PARTS:-build regress tap} 2>&1 9>&-
+		PG_CONFIG="/usr/lib/postgresql/$1/bin/pg_config" WITHOUT_POOLER=1 RTBENCH_OTHER_MAJOR="$FAR" /tmp/rtbench-src/test/run.sh ${PARTS:-build regress tap} 2>&1 9>&-
 }
 
 out=$(mktemp -d) || exit
@@ -48,7 +66,14 @@ end_jobs()
 	for _ in {1..50}; do jobs -r | grep -q . || break; sleep 0.1; done
 	for pid in "${pids[@]}"; do kill -KILL -- "-$pid" 2>/dev/null; done
 	rm -rf "$out"
+	clean_up
 }
+FAR=''
+if ! far_end; then
+	say 'FAILED  no server of another major for the tests in the trees'
+	say '0 passed, 1 failed'
+	exit 1
+fi
 trap end_jobs EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
