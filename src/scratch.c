@@ -169,6 +169,20 @@ refuse_without_create(void)
 					 database, role)));
 }
 
+/* a far end may be a standby, or be set so */
+static void
+require_writable(void)
+{
+	RtbOwnRows *rows = rtb_own_try("SHOW transaction_read_only", true);
+
+	if (rows == NULL || rows->n == 0 || strcmp(rtb_own_row_text(rows, 0, 1), "on") != 0)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+			 errmsg("cannot set up a scenario on \"%s\", which is read-only", rtb_wire_options.name),
+			 errhint("There only arms that read what is there can be compared, without a setup; or name a server that can be written.")));
+}
+
 /* makes a scratch schema findable: whose is it?  On another server that is the session there */
 static char *
 comment_of_process(void)
@@ -199,6 +213,8 @@ rtb_scratch_create(const RtbTransport *transport, MemoryContext cxt)
 	int			nest = rtb_own_begin();
 	char	   *schema;
 
+	if (rtb_own_is_far())
+		require_writable();
 	/* another engine says so itself */
 	if (!rtb_own_is_other() &&
 		!answer("SELECT pg_catalog.has_database_privilege(pg_catalog.current_database(), 'CREATE')"))

@@ -139,6 +139,8 @@ rtb_session_point(RtbSession *s, const char *document)
 {
 	MemoryContext old = CurrentMemoryContext;
 
+	if (s->transport->far)
+		rtb_wire_revive();
 	/* whose they are on another server is not as sure: rtbench.cleanup() does it there */
 	if (s->points == NIL && s->options.own_transactions &&
 		!(s->transport->far && s->options.wire->is_server))
@@ -225,6 +227,8 @@ rtb_session_leave(RtbSession *s)
 	MemoryContext old = CurrentMemoryContext;
 	RtbPoint   *point = s->at;
 
+	if (s->transport->far)
+		rtb_wire_revive();
 	abandon_point(s, point);
 	if (point->keeper)
 	{

@@ -32,6 +32,7 @@ extern void rtb_wire_open(const RtbWireOptions *options);
 extern void rtb_wire_close(void);
 extern void rtb_wire_reopen(void);
 extern void rtb_wire_renew(void);
+extern void rtb_wire_revive(void);
 extern int64 rtb_wire_empty_price(void);
 extern bool rtb_wire_counts(void);
 extern void rtb_wire_distance(int64 round_trip_us);

@@ -185,6 +185,19 @@ rtb_wire_renew(void)
 }
 
 /*
+ * rtb_wire_revive
+ *		Before a point is taken up or left, outside any transaction: a connection
+ *		that was ended while other sessions were at work (idle_session_timeout, a
+ *		firewall) had nothing that is missed, and is replaced.
+ */
+void
+rtb_wire_revive(void)
+{
+	if (!rtb_connection_alive(rtb_wire))
+		rtb_wire_renew();
+}
+
+/*
  * rtb_wire_close
  *		End the connection, if there is one.
  */
