@@ -7,12 +7,16 @@
  * CALL rtbench.count_end(), and SELECT * FROM rtbench.counted() fetches what was
  * seen.  The first two are utilities, so that neither is counted itself.
  *
+ * Counting that was begun inside a transaction block ends with it at the latest,
+ * as through a pooler the next transaction of this backend is another client's.
+ *
  * Memory: what was seen lies in a context of its own below TopMemoryContext,
  * until the next counting.
  */
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/xact.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "lib/stringinfo.h"
@@ -70,6 +74,32 @@ written_text(void)
 	return buf.data;
 }
 
+static bool in_transaction = false;	/* counting, of this transaction only */
+
+static void
+end_with_transaction(XactEvent event, void *arg)
+{
+	if (event != XACT_EVENT_ABORT && event != XACT_EVENT_COMMIT)
+		return;
+	if (in_transaction && rtb_hooks_begun())
+	{
+		rtb_hooks_abandon();
+		rtb_commits_abandon();
+	}
+	in_transaction = false;
+}
+
+static void
+note_transaction(void)
+{
+	static bool registered = false;
+
+	if (!registered)
+		RegisterXactCallback(end_with_transaction, NULL);
+	registered = true;
+	in_transaction = IsTransactionBlock();
+}
+
 /*
  * rtb_count_begin
  *		rtbench.count_begin(scratch): count from here on, in this backend, and
@@ -86,6 +116,7 @@ rtb_count_begin(PG_FUNCTION_ARGS)
 		seen_cxt = AllocSetContextCreate(TopMemoryContext, "rtbench counted", ALLOCSET_SMALL_SIZES);
 	MemoryContextReset(seen_cxt);
 	begin_watch(PG_ARGISNULL(0) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	note_transaction();
 	rtb_hooks_begin(true);
 	rtb_commits_begin(watching ? &watch : NULL);
 	rtb_probe_start(&seen.probe);
@@ -111,6 +142,7 @@ rtb_count_end(PG_FUNCTION_ARGS)
 	seen.fired_shape = rtb_hooks_shapes(true);
 	seen.written = watching ? written_text() : NULL;
 	MemoryContextSwitchTo(old);
+	in_transaction = false;
 	rtb_commits_end(&seen.commits);
 	seen.commits.overflowed |= overflowed;
 	seen.valid = true;

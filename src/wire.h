@@ -35,6 +35,7 @@ extern void rtb_wire_renew(void);
 extern void rtb_wire_revive(void);
 extern int64 rtb_wire_empty_price(void);
 extern bool rtb_wire_counts(void);
+extern void rtb_wire_require_session(void);
 extern void rtb_wire_distance(int64 round_trip_us);
 extern char *rtb_wire_delivered(void);
 

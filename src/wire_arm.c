@@ -93,6 +93,7 @@ send_prepared(WireArm *arm, WireStatement *st, const RtbValues *values, const Rt
 	if (!st->prepared)
 	{
 		flush_batch(arm);
+		rtb_wire_name(st);
 		rtb_connection_prepare(rtb_wire, st->name, st->text, values);
 	}
 	st->prepared = true;

@@ -68,4 +68,6 @@ typedef struct WireArm
 /* wire_arm_copy.c */
 extern RtbAnswer rtb_wire_copy_rows(WireArm *arm, WireStep *step);
 
+extern void rtb_wire_name(WireStatement *st);
+
 #endif							/* RTB_WIRE_ARM_PRIVATE_H */

@@ -9,12 +9,11 @@
 
 #include "wire_arm_private.h"
 
+#include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "utils/memutils.h"
 
 #include "script.h"
-
-static int	names_given = 0;
 
 /* where the parameters stand in a text */
 static void
@@ -33,6 +32,19 @@ find_pieces(WireStatement *st)
 		from = tokens[i].end;
 	}
 	st->pieces[st->npieces++] = (WirePiece) {st->text + from, (int) strlen(st->text + from), 0};
+}
+
+/*
+ * rtb_wire_name
+ *		Give a statement a name to prepare it by, which no other session has used:
+ *		a pooler may have handed on what was prepared by another one.
+ */
+void
+rtb_wire_name(WireStatement *st)
+{
+	static int	given = 0;
+
+	snprintf(st->name, sizeof(st->name), "rtbench_%d_%d", MyProcPid, ++given);
 }
 
 static void
@@ -56,7 +68,6 @@ open_steps(List *steps, WireStep **out, int *nout)
 			WireStatement *st = &state->statements[state->nstatements++];
 
 			st->text = lfirst(ls);
-			snprintf(st->name, sizeof(st->name), "rtbench_%d", ++names_given);
 			find_pieces(st);
 			st->is_query = rtb_script_is_query(st->text);
 		}

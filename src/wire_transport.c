@@ -37,6 +37,7 @@ static bool counts;				/* the far end has rtbench */
 static bool counting = false;	/* count_begin() without its end */
 static bool settles;			/* and deferred triggers, which fire before the clock stops */
 static bool settles_known;
+static bool pooled;				/* who answers is not who was connected to: each transaction may have another session */
 static bool in_block;			/* BEGIN was sent by wire_begin() */
 static MemoryContext outer_cxt;
 static RtbPlaced *placed = NULL;
@@ -146,6 +147,8 @@ rtb_wire_open(const RtbWireOptions *options)
 	settles_known = false;
 	counts = ask("SELECT pg_catalog.to_regprocedure('rtbench.counted()') IS NOT NULL");
 	rtb_own_route(own_rows, !counts && !ask(rtb_engine_is_postgres_sql));
+	pooled = !rtb_own_is_other() &&
+		!ask(psprintf("SELECT pg_catalog.pg_backend_pid() = %d", rtb_connection_pid(rtb_wire)));
 }
 
 /*
@@ -219,6 +222,24 @@ bool
 rtb_wire_counts(void)
 {
 	return counts;
+}
+
+/*
+ * rtb_wire_require_session
+ *		Before arms that commit: throws if a pooler may give each of their
+ *		transactions another session, whose search_path does not lead to the
+ *		scratch schema: what they commit would be somebody's.
+ */
+void
+rtb_wire_require_session(void)
+{
+	if (pooled)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("arms that commit cannot run through a pooler"),
+				 errdetail("Each transaction over \"%s\" may run in another session, in which names may lead to other tables than those of the setup.",
+						   rtb_wire_options.name),
+				 errhint("Name a server that leads to the database server itself, or leave out ending => 'commit': arms that are rolled back run in one transaction.")));
 }
 
 /*
@@ -329,6 +350,9 @@ end_local(bool commit)
 static void
 wire_rollback(void)
 {
+	/* afterwards it might be another session's */
+	if (in_block && pooled)
+		(void) rtb_connection_query(rtb_wire, "DEALLOCATE ALL", NULL);
 	if (in_block)
 		(void) rtb_connection_query(rtb_wire, "ROLLBACK", NULL);
 	end_local(false);

@@ -79,5 +79,33 @@ foreach my $mode ('session', 'transaction')
 	$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'holder'");
 	finish($holder);
 }
+
+# Arms through it, while others use the same sessions: in transaction mode each transaction may have another one.  What is prepared,
+# counted or watched there must not be left to them.
+my $small = q{points => '{40}', parameters => '{"other_documents": 5, "blocks_of_others": 5}', rounds => 2, control => false};
+my $told = "SELECT string_agg(arm || ' ' || statements || ' ' || fired || ' ' || rows || ' ' || xids || ' ' || digest || ' ' || (verdict IN ('failed', 'not comparable')), E'\\n' ORDER BY arm) FROM rtbench.result()";
+sub run_sql
+{
+	my ($sql) = @_;
+	my ($rc, $out, $err) = $node->psql('postgres', "SET client_min_messages = warning; $sql");
+	return $rc == 0 ? $out : $err;
+}
+my $inside = run_sql("SELECT count(*) FROM rtbench.sweep('delete_tree', $small); $told");
+append_to_file("$dir/others.sql", "BEGIN;\nSELECT 1;\nCOMMIT;\n");
+my $others = IPC::Run::start([ 'pgbench', '-n', '-f', "$dir/others.sql", '-c', 2, '-T', 600, '-h', '127.0.0.1', '-p', $port, 'transaction' ], '>', '/dev/null', '2>', "$dir/others");
+foreach my $protocol ('prepared', 'extended', 'simple', 'pipeline', 'multi')
+{
+	is(run_sql("SELECT count(*) FROM rtbench.sweep('delete_tree', $small, server => 'transaction', protocol => '$protocol', batch => 10); $told"), $inside, "arms in transaction mode, $protocol: rows, digests and counts");
+}
+like(run_sql("CALL rtbench.run_sweep('statement_rollback', points => '{5}', parameters => '{\"transactions\": 3}', rounds => 2, server => 'transaction')"),
+	qr/ERROR:  arms that commit cannot run through a pooler\n.*\nHINT:  Name a server/, 'arms that commit are refused: names could lead to tables of others');
+# an arm that fails leaves its transaction, in which it was counted, to nobody
+is(run_sql("SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'SELECT 1 / 0'), rtbench.arm('b', 'SELECT 1')], baseline => 'b', rounds => 2, control => false, server => 'transaction'); SELECT arm, verdict FROM rtbench.result()") =~ s/^WARNING.*\n//mgr,
+	"2\na|failed\nb|baseline", 'an arm that fails');
+ok($others->pumpable, 'the others go on');
+$others->signal('INT');
+$others->finish;
+unlike(slurp_file("$dir/others"), qr/error/i, 'and were never disturbed');
+nothing_left($node, 'after arms through the pooler');
 $node->stop;
 done_testing();
