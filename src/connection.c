@@ -379,6 +379,19 @@ rtb_connection_tls(const RtbConnection *c)
 	return psprintf("%s, %s", PQsslAttribute(c->pg, "protocol"), PQsslAttribute(c->pg, "cipher"));
 }
 
+/* what waits, and how many did not: those of a setup, too */
+static void
+tell_untold(RtbConnection *c)
+{
+	rtb_connection_tell_notices(c);
+	if (c->traffic.notices_untold > 0)
+		ereport(NOTICE,
+				(errmsg_plural("%lld more notice of \"%s\" is not shown",
+							   "%lld more notices of \"%s\" are not shown",
+							   c->traffic.notices_untold,
+							   (long long) c->traffic.notices_untold, c->name)));
+}
+
 /*
  * rtb_connection_begin_pass
  *		Count from zero; notices are told again.
@@ -386,7 +399,7 @@ rtb_connection_tls(const RtbConnection *c)
 void
 rtb_connection_begin_pass(RtbConnection *c)
 {
-	rtb_connection_tell_notices(c);
+	tell_untold(c);
 	memset(&c->traffic, 0, sizeof(c->traffic));
 }
 
@@ -397,13 +410,7 @@ rtb_connection_begin_pass(RtbConnection *c)
 const RtbTraffic *
 rtb_connection_end_pass(RtbConnection *c)
 {
-	rtb_connection_tell_notices(c);
-	if (c->traffic.notices_untold > 0)
-		ereport(NOTICE,
-				(errmsg_plural("%lld more notice of \"%s\" is not shown",
-							   "%lld more notices of \"%s\" are not shown",
-							   c->traffic.notices_untold,
-							   (long long) c->traffic.notices_untold, c->name)));
+	tell_untold(c);
 	return &c->traffic;
 }
 

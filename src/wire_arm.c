@@ -25,6 +25,9 @@
 
 static void run_steps(WireArm *arm, WireStep *steps, int nsteps, const WireStep *row);
 
+/* a larger answer is taken row by row: that takes a little longer, and no memory */
+#define MANY_ROWS	1000
+
 /* ---- rows that come back ---- */
 
 static void
@@ -38,6 +41,7 @@ returned_row(void *arg, int ncolumns, char **values, int *lengths)
 static void
 count_answer(WireArm *arm, RtbAnswer answer)
 {
+	arm->many_rows |= answer.returned > MANY_ROWS;
 	arm->run->rows += Max(answer.affected, answer.returned);
 	arm->run->rows_unknown |= answer.silent;
 }
@@ -308,6 +312,7 @@ read_driver(WireArm *arm, WireStep *step, const WireStep *outer)
 	else
 	{
 		answer = rtb_connection_query_params(rtb_wire, st->text, &values, &rows);
+		arm->many_rows |= answer.returned > MANY_ROWS;
 		arm->run->loop_rows += step->reads_only ? answer.returned : 0;
 	}
 	arm->run->loop_queries += step->reads_only;
@@ -408,6 +413,8 @@ run_driver(WireArm *arm, WireStep *step, const WireStep *outer)
 		run_row(arm, step);
 		if (every > 0 && ++n % every == 0)
 			commit_if_open(arm);
+		/* a row from a file is the slot's to free, after the next reset */
+		MemoryContextSwitchTo(arm->pass_cxt);
 	}
 	if (every > 0)
 		commit_if_open(arm);
@@ -476,6 +483,9 @@ rtb_wire_run(void *state, RtbArmRun *run)
 	run->needs_block = needs_block(arm);
 	arm->in_block = false;
 
+	/* the first pass is not timed, and shows */
+	rtb_connection_stream(rtb_wire, !arm->ran || arm->many_rows);
+	arm->ran = true;
 	arm->gathered = 0;
 	arm->piped = false;
 	resetStringInfo(&arm->batch);
@@ -486,6 +496,7 @@ rtb_wire_run(void *state, RtbArmRun *run)
 	if (commits(arm) && !arm->in_block && run->transactions == 0)
 		run->transactions = 1;
 	commit_if_open(arm);
+	rtb_connection_stream(rtb_wire, false);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(arm->row_cxt);
 	arm->run = NULL;

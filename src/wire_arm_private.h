@@ -56,6 +56,8 @@ typedef struct WireArm
 	int			fetch_size;
 	int			nsteps;
 	WireStep   *steps;
+	bool		ran;			/* in this process */
+	bool		many_rows;		/* some answer of it had so many that it is not held whole */
 	/* during a pass */
 	RtbArmRun  *run;
 	bool		in_block;		/* BEGIN was sent for it */

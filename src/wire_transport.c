@@ -380,6 +380,7 @@ wire_after_error(void)
 	under_clock = NULL;
 	AbortOutOfAnyTransaction();
 	rtb_connection_distance(rtb_wire, NULL);
+	rtb_connection_stream(rtb_wire, false);
 	if (!rtb_connection_recover(rtb_wire, RECOVER_MS))
 		ereport(ERROR,
 				(errcode(ERRCODE_CONNECTION_FAILURE),

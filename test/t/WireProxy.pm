@@ -3,7 +3,8 @@
 #	my $proxy = WireProxy->start(to => $port, delay => 0.001);		# holds back each message for half of that, each way
 #	my $proxy = WireProxy->start(to => $port, statement => sub { ... });	# and may change what goes through
 #
-# Options: delay (seconds of a round trip), statement (gets each text of a Query or Parse message, returns what is sent instead),
+# Options: delay (seconds of a round trip), statement (gets each text of a Query or Parse message, returns what is sent instead, or undef:
+# both connections end),
 # parameter (gets name and value of a ParameterStatus, returns the value that the client sees, or undef: none), no_key (the client
 # is given a key of zeros), cancel (gets the number of a request to cancel, from 1, returns whether it is let through).
 #
@@ -243,7 +244,13 @@ sub messages
 		my ($type, $length) = unpack 'aN', $link->{in};
 		last if length $link->{in} < 1 + $length;
 		my $body = substr substr($link->{in}, 0, 1 + $length, ''), 5;
-		push @out, $self->message($link->{way}, $type, $body);
+		my $message = $self->message($link->{way}, $type, $body);
+		if (!defined $message)
+		{
+			$link->{ended} = 1;
+			return '';
+		}
+		push @out, $message;
 	}
 	return join '', @out;
 }
@@ -253,13 +260,16 @@ sub message
 	my ($self, $way, $type, $body) = @_;
 	if ($way eq 's' && $self->{statement} && $type eq 'Q')
 	{
-		my ($text) = unpack 'Z*', $body;
-		$body = pack 'Z*', $self->{statement}->($text);
+		my $text = $self->{statement}->(unpack 'Z*', $body);
+		return undef unless defined $text;
+		$body = pack 'Z*', $text;
 	}
 	elsif ($way eq 's' && $self->{statement} && $type eq 'P')
 	{
 		my ($name, $text, $rest) = unpack 'Z* Z* a*', $body;
-		$body = pack 'Z* Z* a*', $name, $self->{statement}->($text), $rest;
+		$text = $self->{statement}->($text);
+		return undef unless defined $text;
+		$body = pack 'Z* Z* a*', $name, $text, $rest;
 	}
 	elsif ($way eq 'c' && $self->{parameter} && $type eq 'S')
 	{
