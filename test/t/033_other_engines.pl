@@ -76,6 +76,7 @@ for my $scenario (@scenarios)
 			AND notes LIKE '%the far end has no rtbench: fired statements, buffers, WAL and plans are not known%') FROM rtbench.result()"), 't', "$name: what is not known is NULL, and said");
 	is(run_sql("SELECT bool_and(notes LIKE '%server \"engine\" reports version 13.0.0-other-engine%' AND notes LIKE '%it calls itself PostgreSQL%' AND notes LIKE '%another engine: what it spends inside itself is not seen%'
 			AND notes LIKE '%not vacuumed between passes%') FROM rtbench.result()"), 't', "$name: what engine it is, and what is not looked at there");
+	is(run_sql("SELECT server_version FROM rtbench.runs ORDER BY run DESC LIMIT 1"), '13.0.0-other-engine', "$name: its version is recorded");
 	nothing_left_there($name);
 }
 for my $protocol ('simple', 'extended', 'pipeline', 'multi')
