@@ -85,6 +85,11 @@ for my $protocol ('simple', 'extended', 'pipeline', 'multi')
 		SELECT count(DISTINCT digest), bool_or(verdict IN ('failed', 'not comparable')), string_agg(arm || ': ' || notes, E'\\n') FILTER (WHERE verdict IN ('failed', 'not comparable')) FROM rtbench.result()"), "6\n1|f|", "delete_tree by protocol $protocol");
 }
 
+is(run_sql("SELECT count(*) FROM rtbench.sweep('delete_tree', $scenarios[0][2], rounds => 2, control => false, servers => '{local,engine}');
+	SELECT count(DISTINCT r.digest), count(DISTINCT m.server_version), bool_or(r.verdict IN ('failed', 'not comparable')) FROM (SELECT * FROM rtbench.runs ORDER BY run DESC LIMIT 2) m, rtbench.result(m.run) r") =~ s/^\d+\n//r,
+	'1|2|f', 'beside a run at home');
+nothing_left_there('beside a run at home');
+
 #
 # arms that differ, that fail, that write what is not seen
 #
