@@ -107,17 +107,17 @@ rtb_pilot_note_leaks(RtbSession *s, int arm)
 						 s->at->leaked_statements == 1 ? " outlives" : "s outlive");
 }
 
-/* what server that is, as it says itself, and what is not known of it */
+/* of another engine: what it is, as it says itself, and what is not known of it */
 static void
 note_server(RtbSession *s)
 {
 	const char *reported = rtb_connection_parameter(rtb_wire, "server_version");
 	RtbOwnRows *rows;
 
-	rtb_session_find(s, RTB_FOUND_NOTE, -1, "server \"%s\" reports version %s", rtb_wire_options.name,
-					 reported ? reported : "none");
 	if (!rtb_own_is_other())
 		return;
+	rtb_session_find(s, RTB_FOUND_NOTE, -1, "server \"%s\" reports version %s", rtb_wire_options.name,
+					 reported ? reported : "none");
 	rows = rtb_own_try("SELECT version()", false);
 	if (rows != NULL && rows->n == 1 && rtb_own_row_text(rows, 0, 1) != NULL)
 		rtb_session_find(s, RTB_FOUND_NOTE, -1, "it calls itself %s", rtb_own_row_text(rows, 0, 1));
