@@ -329,7 +329,7 @@ begin_repetition(RtbSession *s, const RtbPassRequest *rq, Repetition *r)
 	rtb_survivors_note(s, rq);
 	pass_timed_out = false;
 	if (s->options.wire != NULL && s->options.wire->simulated)
-		rtb_wire_distance(s->at->work->point);
+		rtb_wire_distance(s->at->work->point, true);
 	if (rq->check && s->at->check_returned && !is_timed(rq->kind))
 	{
 		r->run.check = rq->check;
