@@ -204,9 +204,7 @@ run_arm(RtbSession *s, const RtbPassRequest *rq, Repetition *r, RtbProbe *probe)
 static bool
 ends_the_run(const RtbSession *s, const ErrorData *edata, PassStage stage)
 {
-	if (stage == STAGE_CHECK || rtb_commits_refused())
-		return true;
-	if (s->transport->far && edata->message != NULL && strcmp(edata->message, RTB_COMMITS_REFUSED) == 0)
+	if (stage == STAGE_CHECK || rtb_commits_is_refusal(edata))
 		return true;
 	if (edata->sqlerrcode != ERRCODE_QUERY_CANCELED || pass_timed_out)
 		return false;
