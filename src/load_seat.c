@@ -107,6 +107,8 @@ rtb_load_take_seat(StringInfo body)
 	for (int i = 0; i < s->nvariants; i++)
 		open_variant(s->transport, &s->variants[i], pq_getmsgrawstring(body));
 	set_up(s->transport, path);
+	for (int i = 0; s->transport->far && i < s->nvariants; i++)
+		rtb_wire_check_blocks(s->variants[i].arm);
 	MemoryContextSwitchTo(old);
 	return s;
 }

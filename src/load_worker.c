@@ -70,6 +70,15 @@ transport(void)
 	return rtb_wire != NULL ? &rtb_wire_transport : &rtb_spi_worker_transport;
 }
 
+/* the connection has been idle all the time, and may have been ended */
+static void
+drop_fixture(void)
+{
+	if (rtb_wire != NULL)
+		rtb_wire_reopen();
+	rtb_fixture_drop(&fixture, transport());
+}
+
 static void
 build_fixture(StringInfo body)
 {
@@ -100,7 +109,7 @@ serve(char kind, StringInfo body)
 			build_fixture(body);
 			break;
 		case RTB_LOAD_DROP:
-			rtb_fixture_drop(&fixture, transport());
+			drop_fixture();
 			break;
 		case RTB_LOAD_SEAT:
 			session = rtb_load_take_seat(body);

@@ -53,6 +53,7 @@ extern void *rtb_wire_open_arm(const RtbArm *arm);
 extern void rtb_wire_close_arm(void *state);
 extern void rtb_wire_release_arm(void *state);
 extern void rtb_wire_run(void *state, RtbArmRun *run);
+extern void rtb_wire_check_blocks(const RtbArm *arm);
 extern bool rtb_wire_keeps(void);
 extern bool rtb_wire_lost_statement(void);
 

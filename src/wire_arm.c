@@ -488,6 +488,23 @@ needs_block(const WireArm *arm)
 		(arm->fetch_size > 0 && arm->steps[0].statements[0].is_query);
 }
 
+/*
+ * rtb_wire_check_blocks
+ *		Throw if an arm has statements that no transaction block would be around,
+ *		where only those find what they work on.
+ */
+void
+rtb_wire_check_blocks(const RtbArm *arm)
+{
+	if (!rtb_wire_path_in_blocks() || (arm->ending == RTB_ENDING_COMMIT && !loops_commit(arm->steps)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("arm \"%s\" sends statements outside of a transaction block, which find no tables behind a pooler", arm->name),
+			 errdetail("search_path is set by the message that begins a transaction: set for a session it would be another client's."),
+			 errhint("Use ending => 'commit' without commit_every, or connect without the pooler.")));
+}
+
 /* a statement that was prepared is not there: somebody else's backend, or it was deallocated */
 static void
 explain_lost(void *arg)

@@ -19,6 +19,8 @@ my $dir = PostgreSQL::Test::Utils::tempdir();
 append_to_file("$dir/ini", "[databases]
 session = host=127.0.0.1 port=${\$node->port} dbname=postgres pool_mode=session pool_size=2
 transaction = host=127.0.0.1 port=${\$node->port} dbname=postgres pool_mode=transaction pool_size=2
+load_session = host=127.0.0.1 port=${\$node->port} dbname=postgres pool_mode=session pool_size=5
+load_transaction = host=127.0.0.1 port=${\$node->port} dbname=postgres pool_mode=transaction pool_size=3
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = $port
@@ -79,5 +81,37 @@ foreach my $mode ('session', 'transaction')
 	$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'holder'");
 	finish($holder);
 }
+
+# loads: three sessions that share two or three backends; search_path comes with each transaction, and stays with no other client
+my $own = q{rtbench.arm('own', rtbench.foreach('SELECT generate_series(1, 3)', 'INSERT INTO t VALUES ($1)'))};
+my $alone = q{rtbench.arm('alone', 'INSERT INTO t VALUES (1)')};
+my $both = "rtbench.load_group('own', $own, 2), rtbench.load_group('alone', $alone)";
+sub load
+{
+	my ($mode, $protocol, $groups, $messages) = @_;
+	my ($rc, $out, $err) = $node->psql('postgres', "SET client_min_messages = ${\($messages // 'warning')};
+CALL rtbench.run_load(ARRAY[$groups], duration => '500 ms', warmup => '50 ms', setup => 'CREATE TABLE t (i int)', server => 'load_$mode', protocol => '$protocol');
+SELECT string_agg(group_name || ' ' || (transactions > 0) || errors, ' ' ORDER BY group_name) FROM rtbench.load_result();", on_error_stop => 0);
+	$err =~ s/^psql:[^ ]* //mg;
+	return $err eq '' ? $out : $err;
+}
+foreach my $mode ('session', 'transaction')
+{
+	$node->safe_psql('postgres', "CREATE SERVER load_$mode FOREIGN DATA WRAPPER rtbench_fdw OPTIONS (host '127.0.0.1', port '$port', dbname 'load_$mode', gssencmode 'disable');
+		CREATE USER MAPPING FOR PUBLIC SERVER load_$mode");
+	is(load($mode, $_, $both), 'alone true{} own true{}', "$mode: a load by protocol $_") for 'extended', 'simple', 'multi';
+	like(load($mode, 'simple', $both, 'notice'), qr/NOTICE:  the far end is behind a pooler, which gets search_path with every BEGIN: what transactions commit outside the scratch schema is not seen/, "$mode: said");
+}
+is(load('session', 'prepared', $both), 'alone true{} own true{}', 'session: a load by protocol prepared');
+# since 1.21 pgbouncer can carry prepared statements over
+my ($version) = `$pgbouncer --version` =~ /(\d+\.\d+)/;
+my $prepared = load('transaction', 'prepared', $both);
+like($prepared, $version < 1.21 ? qr/^ERROR:  prepared statement "rtbench_\w+" does not exist\nHINT:  A pooler .*use protocol => 'extended' or 'simple'/ : qr/^alone true|^ERROR:  prepared statement .*\nHINT:  A pooler/,
+	'transaction: what was prepared is lost, and the way out is said');
+like(load('transaction', 'extended', "rtbench.load_group('g', rtbench.arm('a', steps => ARRAY['INSERT INTO t VALUES (1)'], ending => 'autocommit'))"),
+	qr/ERROR:  arm "a" sends statements outside of a transaction block, which find no tables behind a pooler/, 'messages that are transactions of their own are refused');
+is($node->safe_psql('postgres', "SELECT coalesce(sum(rows), 0) FROM generate_series(1, 6), rtbench.ask('SELECT 1 WHERE current_setting(''search_path'') ~ ''scratch''', server => 'load_transaction', protocol => 'simple')"), '0',
+	'no other client has the scratch schema in its search_path');
+is($node->safe_psql('postgres', "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'rtbench\\_scratch%'"), '0', 'no scratch schema is left');
 $node->stop;
 done_testing();
