@@ -16,6 +16,7 @@ CREATE FUNCTION pg_temp.left_over(OUT processes bigint, OUT schemas bigint, OUT 
 	SELECT count(*) INTO locks FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'advisory';
 END $$;
 SET client_min_messages = warning;
+SELECT coalesce(max(run), 0) AS before FROM rtbench.loads \gset
 \set accounts 'CREATE TABLE accounts (id int PRIMARY KEY, v bigint); INSERT INTO accounts SELECT g, 0 FROM generate_series(1, 100) g'
 \set writer 'rtbench.load_group(''writers'', rtbench.arm(''write'', rtbench.foreach(''SELECT g FROM generate_series(1, 5) g'', rtbench.step(''UPDATE accounts SET v = v + $1 WHERE id = $1'', types => ''{bigint}''))), 2)'
 \set reader 'rtbench.load_group(''readers'', rtbench.arm(''read'', ''SELECT count(*) FROM accounts''), rate => 100)'
@@ -27,8 +28,8 @@ SELECT format($$CALL rtbench.run_load(ARRAY[%s, %s], duration => '200 ms', warmu
 FROM (VALUES ('prepared', 'NULL'), ('extended', 'NULL'), ('simple', 'NULL'), ('pipeline', 'NULL'), ('multi', 'NULL'), ('prepared', '2')) p (protocol, fetch_size) \gexec
 SELECT transport, options ->> 'protocol' AS protocol, options ->> 'batch' AS batch, options ->> 'fetch_size' AS fetch_size, options -> 'notes' AS notes, group_name, r.transactions > 0 AS some, r.errors,
 	num_nonnulls(r.xids, r.subxact_overflowed) AS known, r.waits ?| '{CPU,Client:ClientRead,schedule}' AS waits, r.waits::text ~ 'Extension' AS own_waits, r.notes
-FROM rtbench.loads l, rtbench.load_result(l.run) r ORDER BY l.run, group_name;
-SELECT count(*) FILTER (WHERE num_nonnulls(xids, subxact_overflowed) > 0) AS known FROM rtbench.load_windows;
+FROM rtbench.loads l, rtbench.load_result(l.run) r WHERE l.run > :before ORDER BY l.run, group_name;
+SELECT count(*) FILTER (WHERE num_nonnulls(xids, subxact_overflowed) > 0) AS known FROM rtbench.load_windows WHERE run > :before;
 SELECT * FROM pg_temp.left_over();
 -- in process they are known, and there is nothing to say of a connection
 CALL rtbench.run_load(ARRAY[:writer], duration => '100 ms', warmup => '0', setup => :'accounts', transport => 'worker');
