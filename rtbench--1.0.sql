@@ -1557,7 +1557,7 @@ CREATE TABLE rtbench.loads (
 	finished_at timestamptz NOT NULL,
 	server_version text NOT NULL,
 	options jsonb NOT NULL,
-	settings jsonb NOT NULL,
+	settings jsonb,
 	machine jsonb NOT NULL,
 	setup jsonb NOT NULL
 );

@@ -34,6 +34,11 @@ SELECT * FROM pg_temp.left_over();
 -- in process they are known, and there is nothing to say of a connection
 CALL rtbench.run_load(ARRAY[:writer], duration => '100 ms', warmup => '0', setup => :'accounts', transport => 'worker');
 SELECT l.transport, l.options ?| '{protocol,batch,fetch_size,round_trip_ms}' AS of_connections, r.xids = r.transactions AS ids, r.subxact_overflowed FROM rtbench.loads l, rtbench.load_result() r WHERE l.run = r.run;
+-- arms with protocols of their own, and a client's COPY
+CALL rtbench.run_load(ARRAY[rtbench.load_group('copy', rtbench.arm('copied', rtbench.copy_rows('SELECT g FROM generate_series(1, 20) g', 'COPY t FROM STDIN'))),
+	rtbench.load_group('own', rtbench.arm('own', steps => ARRAY[rtbench.foreach('SELECT g FROM generate_series(1, 5) g', 'INSERT INTO t VALUES ($1)')], protocol => 'pipeline', batch => 5))],
+	duration => '200 ms', warmup => '0', setup => 'CREATE TABLE t (i int)', transport => 'unix');
+SELECT group_name, r.transactions > 0 AS some, r.errors, l.server_version = current_setting('server_version') AS version, l.settings ? 'synchronous_commit' AS settings FROM rtbench.load_result() r JOIN rtbench.loads l USING (run);
 --
 -- a simulated distance: BEGIN, the driver, 5 statements and COMMIT; a statement alone is one trip
 --
@@ -86,6 +91,8 @@ CALL rtbench.run_load(:one, transport => 'unix', round_trip_ms => -1);
 CALL rtbench.run_load(:one, transport => 'unix', round_trip_ms => 'NaN');
 CALL rtbench.run_load(ARRAY[rtbench.load_group('g', rtbench.arm('a', rtbench.foreach('SELECT 1', rtbench.step('SELECT $1', subtransaction => 'internal'))))], setup => 'CREATE TABLE t (i int)', transport => 'unix');
 CALL rtbench.run_load('mixed_load', groups => ARRAY[rtbench.load_group('g', 'writers/statement')], transport => 'unix');
+CALL rtbench.run_load(ARRAY[rtbench.load_group('g', rtbench.arm('a', steps => ARRAY['SELECT 1'], protocol => 'simple'))], setup => 'CREATE TABLE t (i int)');
+CALL rtbench.run_load(ARRAY[rtbench.load_group('g', rtbench.arm('a', rtbench.copy_rows('SELECT 1', 'COPY t FROM STDIN')))], setup => 'CREATE TABLE t (i int)');
 CREATE ROLE regress_rtb_load_plain;
 SET ROLE regress_rtb_load_plain;
 \set VERBOSITY terse

@@ -28,6 +28,7 @@
 
 #include "arm_document.h"
 #include "json_access.h"
+#include "sweep_arguments.h"
 
 #define VARIANT_SEPARATOR	'/'
 
@@ -207,6 +208,18 @@ refuse_inside_only(const Asked *asked)
 			 errmsg("arm \"%s\" of group \"%s\" has internal subtransactions, which a client cannot begin",
 					rtb_arm_name(asked->arm), asked->group),
 			 errhint("Use subtransaction => 'savepoint', or transport => 'worker'.")));
+}
+
+/* can the arm be run that way? */
+static void
+check_way(const RtbLoad *load, const Asked *asked)
+{
+	RtbTextRules rules = {RTB_TEXT_ALONE};
+
+	if (load->wire == NULL)
+		rtb_arguments_require_connection(rtb_arm_read(asked->arm, &rules), load->transport);
+	else if (is_inside_only(asked->arm))
+		refuse_inside_only(asked);
 }
 
 /* of all arms of a scenario those that a client can't run are left out, and named */
@@ -413,11 +426,8 @@ rtb_load_read_groups(RtbLoad *load, RtbScenario *scenario, List *documents, bool
 		asked = lappend(asked, read_document(lfirst(lc), scenario));
 	if (documents == NIL)
 		asked = asked_of_scenario(scenario, compare, load->wire != NULL);
-	foreach(lc, documents == NIL || load->wire == NULL ? NIL : asked)
-	{
-		if (is_inside_only(((Asked *) lfirst(lc))->arm))
-			refuse_inside_only(lfirst(lc));
-	}
+	foreach(lc, asked)
+		check_way(load, lfirst(lc));
 	if (asked == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

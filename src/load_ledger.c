@@ -139,7 +139,7 @@ write_load(const RtbLoad *load)
 	rtb_ledger_put(&row, TIMESTAMPTZOID, TimestampTzGetDatum(load->finished_at), false);
 	rtb_ledger_put_text(&row, load->server_version);
 	rtb_ledger_put(&row, JSONBOID, JsonbPGetDatum(load->options), false);
-	rtb_ledger_put(&row, JSONBOID, JsonbPGetDatum(load->settings), false);
+	rtb_ledger_put(&row, JSONBOID, load->settings ? JsonbPGetDatum(load->settings) : (Datum) 0, load->settings == NULL);
 	rtb_ledger_put(&row, JSONBOID, JsonbPGetDatum(load->machine), false);
 	rtb_ledger_put(&row, JSONBOID, JsonbPGetDatum(rtb_json_to_jsonb(load->setup)), false);
 	rtb_ledger_insert(&plan, "loads", "owner, label, scenario, transport, compared, groups, margin, seed, started_at, finished_at, "

@@ -27,13 +27,13 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "load_connect.h"
 #include "load_waits.h"
 #include "load_windows.h"
 #include "message_text.h"
 #include "probe.h"
 #include "progress.h"
 #include "schedule.h"
-#include "wire_message.h"
 #include "worker.h"
 #include "worker_pool.h"
 
@@ -71,62 +71,6 @@ group_of_seat(const Conductor *c, int seat)
 }
 
 /* ---- starting ---- */
-
-static void
-take_far(void *arg, char kind, StringInfo body)
-{
-	RtbLoadFar *far = arg;
-
-	far->pid = pq_getmsgint(body, 4);
-	far->guarded = pq_getmsgbyte(body);
-	far->pooled = pq_getmsgbyte(body);
-}
-
-static void
-ask_to_connect(Conductor *c, int worker, int connections)
-{
-	StringInfoData buf;
-
-	initStringInfo(&buf);
-	rtb_wire_options_write(&buf, c->load->wire);
-	pq_sendint64(&buf, c->load->round_trip_us);
-	pq_sendint32(&buf, connections);
-	rtb_pool_send(c->pool, worker, RTB_LOAD_CONNECT, buf.data, buf.len, take_far, &c->far[worker]);
-}
-
-/*
- * Everybody connects before anything is made, the keeper first: what keeps it
- * from connecting would keep all others.
- */
-static void
-connect_all(Conductor *c)
-{
-	c->far = palloc0(sizeof(RtbLoadFar) * (1 + c->nseats));
-	ask_to_connect(c, KEEPER, 0);
-	rtb_pool_wait(c->pool, KEEPER);
-	for (int seat = 0; seat < c->nseats; seat++)
-		ask_to_connect(c, 1 + seat, 1 + c->nseats);
-	rtb_pool_wait_all(c->pool);
-}
-
-/* what is not seen over these connections, said at once and kept */
-static void
-tell_unseen(Conductor *c)
-{
-	const RtbLoadFar *keeper = &c->far[KEEPER];
-	char	   *unguarded;
-
-	if (keeper->pid == 0)
-		c->load->notes = lappend(c->load->notes, "what sessions wait for on another server is not seen");
-	if (keeper->guarded)
-		return;
-	unguarded = psprintf("%s: what transactions commit outside the scratch schema is not seen",
-						 keeper->pooled ? "the far end is behind a pooler, which gets search_path with every BEGIN"
-						 : "the far end has no rtbench");
-	c->load->notes = lappend(c->load->notes, unguarded);
-	ereport(NOTICE,
-			(errmsg_internal("%s", unguarded)));
-}
 
 static void
 take_fixture(void *arg, char kind, StringInfo body)
@@ -417,10 +361,7 @@ start(Conductor *c)
 							 psprintf("The load has %d sessions, and one worker keeps its fixture",
 									  sessions));
 	if (c->load->wire != NULL)
-	{
-		connect_all(c);
-		tell_unseen(c);
-	}
+		c->far = rtb_load_connect(c->load, c->pool, 1 + sessions);
 	build_fixture(c);
 	create_shared(c);
 	seat_sessions(c);

@@ -61,6 +61,7 @@ typedef struct RtbLoadFar
 	int			pid;			/* of the far backend, if that is of this server; else 0 */
 	bool		guarded;		/* what is committed there can be looked at */
 	bool		pooled;
+	RtbFarFacts facts;			/* as the keeper was told */
 } RtbLoadFar;
 
 typedef struct RtbLoadSeat

@@ -59,6 +59,8 @@ connect_far(StringInfo body)
 	pq_sendint32(&reply, rtb_connection_here(rtb_wire) ? rtb_connection_pid(rtb_wire) : 0);
 	pq_sendbyte(&reply, rtb_wire_counts());
 	pq_sendbyte(&reply, rtb_wire_pooled());
+	if (connections == 0)
+		rtb_wire_facts_write(&reply);
 	rtb_worker_reply(RTB_LOAD_CONNECT, reply.data, reply.len);
 }
 

@@ -18,7 +18,6 @@
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
-#include "message_text.h"
 #include "pass.h"
 #include "run_message.h"
 #include "wire_message.h"
@@ -142,13 +141,10 @@ serve_describe(void)
 static void
 serve_facts(void)
 {
-	RtbFarFacts facts = rtb_wire_facts();
 	StringInfoData buf;
 
 	initStringInfo(&buf);
-	rtb_send_text(&buf, facts.server_version);
-	rtb_send_text(&buf, facts.version);
-	rtb_send_text(&buf, facts.settings);
+	rtb_wire_facts_write(&buf);
 	rtb_worker_reply(REPLY_FACTS, buf.data, buf.len);
 	pfree(buf.data);
 }
@@ -267,9 +263,7 @@ take_reply(void *arg, char kind, StringInfo body)
 								   body->len - body->cursor);
 			break;
 		case REPLY_FACTS:
-			host->facts.server_version = rtb_get_text(body);
-			host->facts.version = rtb_get_text(body);
-			host->facts.settings = rtb_get_text(body);
+			host->facts = rtb_wire_facts_read(body);
 			break;
 		case REPLY_PRICE:
 		case REPLY_KEPT:

@@ -1,8 +1,10 @@
 /*
  * wire_message.c
- *	  How a connection is to be made, to and from flat messages.
+ *	  How a connection is to be made, and what its far end is, to and from flat
+ *	  messages.
  *
- * From the caller, who has checked the arguments, to the workers that connect.
+ * From the caller, who has checked the arguments, to the workers that connect,
+ * and back.
  *
  * Memory: what is read is palloc'd in the current context.
  */
@@ -53,4 +55,33 @@ rtb_wire_options_read(StringInfo body)
 	options->simulated = pq_getmsgbyte(body);
 	options->placement = (RtbPlacement) pq_getmsgbyte(body);
 	return options;
+}
+
+/*
+ * rtb_wire_facts_write
+ *		Append what the far end says of itself; as rtb_wire_facts().
+ */
+void
+rtb_wire_facts_write(StringInfo buf)
+{
+	RtbFarFacts facts = rtb_wire_facts();
+
+	rtb_send_text(buf, facts.server_version);
+	rtb_send_text(buf, facts.version);
+	rtb_send_text(buf, facts.settings);
+}
+
+/*
+ * rtb_wire_facts_read
+ *		And back.
+ */
+RtbFarFacts
+rtb_wire_facts_read(StringInfo body)
+{
+	RtbFarFacts facts = {0};
+
+	facts.server_version = rtb_get_text(body);
+	facts.version = rtb_get_text(body);
+	facts.settings = rtb_get_text(body);
+	return facts;
 }

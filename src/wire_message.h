@@ -13,5 +13,7 @@
 
 extern void rtb_wire_options_write(StringInfo buf, const RtbWireOptions *options);
 extern RtbWireOptions *rtb_wire_options_read(StringInfo body);
+extern void rtb_wire_facts_write(StringInfo buf);
+extern RtbFarFacts rtb_wire_facts_read(StringInfo body);
 
 #endif							/* RTB_WIRE_MESSAGE_H */
