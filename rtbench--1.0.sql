@@ -1548,6 +1548,7 @@ CREATE TABLE rtbench.loads (
 	owner regrole NOT NULL DEFAULT quote_ident(current_user)::regrole,
 	label text,
 	scenario text NOT NULL,
+	transport text NOT NULL,
 	compared text,
 	groups jsonb NOT NULL,
 	margin float8 NOT NULL,
@@ -1556,12 +1557,13 @@ CREATE TABLE rtbench.loads (
 	finished_at timestamptz NOT NULL,
 	server_version text NOT NULL,
 	options jsonb NOT NULL,
-	settings jsonb NOT NULL,
+	settings jsonb,
 	machine jsonb NOT NULL,
 	setup jsonb NOT NULL
 );
 COMMENT ON TABLE rtbench.loads IS
 'Loads that are kept: what was asked for, where, and with what settings. Each role sees its own. Ids are those of runs.';
+COMMENT ON COLUMN rtbench.loads.transport IS 'worker, unix, tcp, tls, or a foreign server''s name; how its connections were used is in options';
 COMMENT ON COLUMN rtbench.loads.compared IS 'the group whose variants were compared; NULL of a load that compares nothing';
 COMMENT ON COLUMN rtbench.loads.groups IS 'the groups and their variants, with the exact SQL that their sessions ran';
 
@@ -1585,11 +1587,11 @@ CREATE TABLE rtbench.load_windows (
 	lag_ms float8,
 	lag_max_ms float8,
 	retries bigint NOT NULL,
-	xids bigint NOT NULL,
-	subxact_overflowed boolean NOT NULL,
+	xids bigint,
+	subxact_overflowed boolean,
 	errors jsonb NOT NULL,
 	messages jsonb NOT NULL,
-	waits jsonb NOT NULL,
+	waits jsonb,
 	PRIMARY KEY (run, number, group_name)
 );
 COMMENT ON TABLE rtbench.load_windows IS
@@ -1597,7 +1599,8 @@ COMMENT ON TABLE rtbench.load_windows IS
 COMMENT ON COLUMN rtbench.load_windows.tps IS 'sum of the sessions'' transactions by their own time, which ends with their last transaction';
 COMMENT ON COLUMN rtbench.load_windows.latency_buckets IS
 'numbers of the histogram''s buckets that hold something, of latencies in nanoseconds; latency_counts: how many';
-COMMENT ON COLUMN rtbench.load_windows.waits IS 'samples of what its sessions waited for; CPU: for nothing';
+COMMENT ON COLUMN rtbench.load_windows.xids IS 'NULL over a connection, where nobody counts them; as subxact_overflowed';
+COMMENT ON COLUMN rtbench.load_windows.waits IS 'samples of what its sessions (over a loopback the backends at its far end) waited for; CPU: for nothing; NULL: on another server';
 
 ALTER TABLE rtbench.loads ENABLE ROW LEVEL SECURITY;
 ALTER TABLE rtbench.load_windows ENABLE ROW LEVEL SECURITY;
@@ -1607,7 +1610,7 @@ CREATE POLICY own ON rtbench.load_windows
 	USING (EXISTS (SELECT FROM rtbench.loads AS l
 				   WHERE l.run = load_windows.run AND l.owner = quote_ident(current_user)::regrole));
 GRANT SELECT, DELETE, UPDATE (label),
-	INSERT (owner, label, scenario, compared, groups, margin, seed, started_at, finished_at,
+	INSERT (owner, label, scenario, transport, compared, groups, margin, seed, started_at, finished_at,
 			server_version, options, settings, machine, setup)
 	ON rtbench.loads TO PUBLIC;
 GRANT SELECT, INSERT, DELETE ON rtbench.load_windows TO PUBLIC;
@@ -1659,29 +1662,37 @@ COMMENT ON FUNCTION rtbench.load_result(bigint) IS
 'Every figure of a load: one row for each group and, where variants of a group were compared, each variant that was in force, the compared group first. Latencies count from the scheduled time where there is a rate. waits: share of samples; CPU is a session that waited for nothing. speedup: transactions a second beside those under the first variant; latency_speedup: mean latency under the first variant over that of this one; the verdict is on the first, with a rate on the second. Without an id, of your own last load.';
 
 CREATE PROCEDURE rtbench.run_load(groups jsonb[], duration interval DEFAULT '10 s', setup text DEFAULT NULL,
-	parameters jsonb DEFAULT NULL, warmup interval DEFAULT '1 s', label text DEFAULT NULL, retry boolean DEFAULT false)
+	parameters jsonb DEFAULT NULL, warmup interval DEFAULT '1 s', label text DEFAULT NULL, retry boolean DEFAULT false,
+	transport text DEFAULT 'worker', server text DEFAULT NULL, protocol text DEFAULT 'prepared', batch int DEFAULT 100,
+	fetch_size int DEFAULT NULL, round_trip_ms float8 DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'rtb_run_load' LANGUAGE C;
-COMMENT ON PROCEDURE rtbench.run_load(jsonb[], interval, text, jsonb, interval, text, boolean) IS
-'run groups of concurrent sessions, made by rtbench.load_group(), on tables that setup makes in a scratch schema; every transaction is committed; retry tries serialization failures and deadlocks again; the figures are in rtbench.load_result() afterwards';
+COMMENT ON PROCEDURE rtbench.run_load(jsonb[], interval, text, jsonb, interval, text, boolean, text, text, text, int, int, float8) IS
+'run groups of concurrent sessions, made by rtbench.load_group(), on tables that setup makes in a scratch schema; every transaction is committed; retry tries serialization failures and deadlocks again; transport, server, protocol, batch, fetch_size as in sweep(), round_trip_ms is one simulated distance; the figures are in rtbench.load_result() afterwards';
 
 CREATE PROCEDURE rtbench.run_load(scenario text, duration interval DEFAULT '10 s', groups jsonb[] DEFAULT NULL,
-	parameters jsonb DEFAULT NULL, warmup interval DEFAULT '1 s', label text DEFAULT NULL, retry boolean DEFAULT false)
+	parameters jsonb DEFAULT NULL, warmup interval DEFAULT '1 s', label text DEFAULT NULL, retry boolean DEFAULT false,
+	transport text DEFAULT 'worker', server text DEFAULT NULL, protocol text DEFAULT 'prepared', batch int DEFAULT 100,
+	fetch_size int DEFAULT NULL, round_trip_ms float8 DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'rtb_run_load' LANGUAGE C;
-COMMENT ON PROCEDURE rtbench.run_load(text, interval, jsonb[], jsonb, interval, text, boolean) IS
+COMMENT ON PROCEDURE rtbench.run_load(text, interval, jsonb[], jsonb, interval, text, boolean, text, text, text, int, int, float8) IS
 'the same with a scenario''s setup and arms: by default each arm is a group, of arms called group/variant the first of a group; parameters called group_sessions and group_rate are the groups''';
 
 CREATE PROCEDURE rtbench.run_load_compare(groups jsonb[], duration interval DEFAULT '30 s', setup text DEFAULT NULL,
 	parameters jsonb DEFAULT NULL, warmup interval DEFAULT '1 s', label text DEFAULT NULL, retry boolean DEFAULT false,
-	rounds int DEFAULT 12, margin float8 DEFAULT 0.02, control boolean DEFAULT true, seed bigint DEFAULT NULL)
+	rounds int DEFAULT 12, margin float8 DEFAULT 0.02, control boolean DEFAULT true, seed bigint DEFAULT NULL,
+	transport text DEFAULT 'worker', server text DEFAULT NULL, protocol text DEFAULT 'prepared', batch int DEFAULT 100,
+	fetch_size int DEFAULT NULL, round_trip_ms float8 DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'rtb_run_load_compare' LANGUAGE C;
-COMMENT ON PROCEDURE rtbench.run_load_compare(jsonb[], interval, text, jsonb, interval, text, boolean, int, float8, boolean, bigint) IS
+COMMENT ON PROCEDURE rtbench.run_load_compare(jsonb[], interval, text, jsonb, interval, text, boolean, int, float8, boolean, bigint, text, text, text, int, int, float8) IS
 'compare variants of one group, which are groups of one name, while the others stay: the same sessions go on and change what they do from window to window, in mirrored rounds; the figures, also those of the other groups under each variant, are in rtbench.load_result() afterwards';
 
 CREATE PROCEDURE rtbench.run_load_compare(scenario text, duration interval DEFAULT '30 s', groups jsonb[] DEFAULT NULL,
 	parameters jsonb DEFAULT NULL, warmup interval DEFAULT '1 s', label text DEFAULT NULL, retry boolean DEFAULT false,
-	rounds int DEFAULT 12, margin float8 DEFAULT 0.02, control boolean DEFAULT true, seed bigint DEFAULT NULL)
+	rounds int DEFAULT 12, margin float8 DEFAULT 0.02, control boolean DEFAULT true, seed bigint DEFAULT NULL,
+	transport text DEFAULT 'worker', server text DEFAULT NULL, protocol text DEFAULT 'prepared', batch int DEFAULT 100,
+	fetch_size int DEFAULT NULL, round_trip_ms float8 DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'rtb_run_load_compare' LANGUAGE C;
-COMMENT ON PROCEDURE rtbench.run_load_compare(text, interval, jsonb[], jsonb, interval, text, boolean, int, float8, boolean, bigint) IS
+COMMENT ON PROCEDURE rtbench.run_load_compare(text, interval, jsonb[], jsonb, interval, text, boolean, int, float8, boolean, bigint, text, text, text, int, int, float8) IS
 'the same with a scenario''s setup and arms: arms called group/variant are the variants of a group';
 
 INSERT INTO rtbench.scenario_definitions (id, builtin, name, parameters, description, setup)
@@ -1714,17 +1725,18 @@ SELECT 20, a."position", rtbench.arm(a.name, steps => ARRAY[
 	ending => 'commit', description => a.description)
 FROM (VALUES
 	(1, 'writers/transaction', 'none', '5 UPDATEs and 10 SELECTs a transaction, no subtransaction'),
-	(2, 'writers/statement', 'internal', 'the same with a subtransaction around each statement'))
+	(2, 'writers/statement', 'internal', 'the same with a subtransaction around each statement, inside the server'),
+	(3, 'writers/savepoint', 'savepoint', 'the same by SAVEPOINT and RELEASE, as clients have it'))
 	AS a ("position", name, kind, description);
 INSERT INTO rtbench.arm_definitions (scenario, "position", document)
-SELECT 20, 3, rtbench.arm('readers', steps => ARRAY[
+SELECT 20, 4, rtbench.arm('readers', steps => ARRAY[
 		rtbench.foreach('SELECT 1 + (random() * (:rows - 1))::int FROM generate_series(1, 15)', 'SELECT balance FROM accounts WHERE id = $1')],
 	ending => 'commit', description => '15 SELECTs a transaction');
 
 INSERT INTO rtbench.arm_definitions (scenario, "position", document)
 SELECT 21, a."position", rtbench.arm(a.name, steps => ARRAY[
 		rtbench.foreach(format('SELECT 1 + (g - 1) * :rows / %1$s, g * :rows / %1$s FROM generate_series(1, %1$s) g', a.statements),
-			rtbench.step('UPDATE held SET v = v + 1 WHERE id BETWEEN $1 AND $2', subtransaction => 'internal')),
+			rtbench.step('UPDATE held SET v = v + 1 WHERE id BETWEEN $1 AND $2', subtransaction => 'savepoint')),
 		rtbench.step('SELECT pg_sleep(:hold_seconds)')],
 	ending => 'commit', description => a.description)
 FROM (VALUES

@@ -47,5 +47,5 @@ SELECT * FROM notes;
 SELECT arm, plan_shape FROM rtbench.result() WHERE verdict <> 'failed';
 
 SELECT rtbench.drop_scenario('case_24');
-SELECT format('rm %s', quote_literal(current_setting('data_directory') || '/rtbench_case_24.csv')) AS remove \gset
+SELECT format('cat > /dev/null; rm %s', quote_literal(current_setting('data_directory') || '/rtbench_case_24.csv')) AS remove \gset
 COPY (SELECT) TO PROGRAM :'remove';

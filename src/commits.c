@@ -186,13 +186,14 @@ rtb_commits_end(RtbCommits *commits)
 }
 
 /*
- * rtb_commits_refused
- *		Was a commit refused since rtb_commits_begin()?
+ * rtb_commits_is_refusal
+ *		Was a commit refused, here since rtb_commits_begin() or, as the error
+ *		says, at a far end?
  */
 bool
-rtb_commits_refused(void)
+rtb_commits_is_refusal(const ErrorData *edata)
 {
-	return refused;
+	return refused || (edata->message != NULL && strcmp(edata->message, RTB_COMMITS_REFUSED) == 0);
 }
 
 /*

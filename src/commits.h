@@ -33,7 +33,7 @@ typedef struct RtbCommitWatch
 extern void rtb_commits_begin(RtbCommitWatch *watch);
 extern void rtb_commits_end(RtbCommits *commits);
 extern void rtb_commits_abandon(void);
-extern bool rtb_commits_refused(void);
+extern bool rtb_commits_is_refusal(const ErrorData *edata);
 extern bool rtb_commits_overflowed(void);
 
 #endif							/* RTB_COMMITS_H */

@@ -181,7 +181,7 @@ run_ask(FunctionCallInfo fcinfo, RtbConnection *c, const AskArguments *a)
 	if (a->fetch_size == 0)
 		ask = rtb_ask_create(c, a->statement, a->protocol, a->batch, a->copy_row);
 	rtb_connection_stream(c, a->times == 1);
-	distance = rtb_distance_create(a->round_trip_ms);
+	distance = rtb_distance_create(a->round_trip_ms, true);
 	rtb_connection_distance(c, distance);
 
 	rtb_connection_begin_pass(c);

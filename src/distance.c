@@ -5,8 +5,10 @@
  * Asleep on a timer until shortly before its end, then spinning: the kernel
  * wakes a process tens of microseconds late, and much later if something else
  * runs on its core.  What a wait took too long the next ones make up for, each
- * by a quarter at most: it is their sum that counts.  Waits are interruptible all
- * the time, and what they really took is recorded.
+ * by a quarter at most: it is their sum that counts.  Where many wait at a time
+ * they must not spin, as they would take the processors from what they wait for:
+ * then single waits are less accurate, and their sum is not.  Waits are
+ * interruptible all the time, and what they really took is recorded.
  *
  * Memory: in the context that is current at rtb_distance_create; the timer and
  * the set of events must be given back by rtb_distance_free, also after an
@@ -35,6 +37,7 @@ struct RtbDistance
 	MemoryContext context;
 	MemoryContextCallback release;
 	int64		wait_ns;
+	int64		spin_ns;		/* of it, at its end */
 	int			timer;			/* -1: none, so short a wait only spins */
 	WaitEventSet *set;
 	int64		debt_ns;		/* waited too long so far, to be made up for */
@@ -95,19 +98,21 @@ make_timer(RtbDistance *d)
 /*
  * rtb_distance_create
  *		For waits of so many milliseconds, 0 or more; in the current context.
+ *		spinning: the end of each, for single ones to be accurate.
  */
 RtbDistance *
-rtb_distance_create(double round_trip_ms)
+rtb_distance_create(double round_trip_ms, bool spinning)
 {
 	RtbDistance *d = palloc0(sizeof(RtbDistance));
 
 	d->context = CurrentMemoryContext;
 	d->wait_ns = (int64) (round_trip_ms * 1e6 + 0.5);
+	d->spin_ns = spinning ? SPIN_NS : 0;
 	d->timer = -1;
 	d->release.func = release_timer;
 	d->release.arg = d;
 	MemoryContextRegisterResetCallback(d->context, &d->release);
-	if (d->wait_ns > 2 * SPIN_NS)
+	if (d->wait_ns > 2 * d->spin_ns)
 		make_timer(d);
 	return d;
 }
@@ -156,7 +161,7 @@ rtb_distance_wait(RtbDistance *d)
 	start = now_ns();
 	wait_ns = d->wait_ns - Min(d->debt_ns, d->wait_ns / 4);
 	if (d->timer >= 0)
-		sleep_until(d, start + wait_ns - SPIN_NS);
+		sleep_until(d, start + wait_ns - d->spin_ns);
 	do
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -18,7 +18,7 @@ typedef struct RtbDelivered
 	int64		longest_ns;
 } RtbDelivered;
 
-extern RtbDistance *rtb_distance_create(double round_trip_ms);
+extern RtbDistance *rtb_distance_create(double round_trip_ms, bool spinning);
 extern void rtb_distance_wait(RtbDistance *distance);
 extern const RtbDelivered *rtb_distance_delivered(const RtbDistance *distance);
 extern void rtb_distance_reset(RtbDistance *distance);

@@ -52,11 +52,13 @@ passes_path(const RtbFixture *fixture)
 {
 	const char *first = fixture->temporary ? "pg_temp" : quote_identifier(fixture->schema);
 
+	const char *rest = namespace_search_path;
+
 	if (rtb_own_is_far())
 		return far_path(first);
-	if (namespace_search_path == NULL || namespace_search_path[0] == '\0')
+	if (rest == NULL || rest[0] == '\0')
 		return pstrdup(first);
-	return psprintf("%s, %s", first, namespace_search_path);
+	return psprintf("%s, %s", first, rest);
 }
 
 static void

@@ -20,6 +20,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/json.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
@@ -27,6 +28,7 @@
 #include "facts.h"
 #include "json_access.h"
 #include "ledger.h"
+#include "sweep_transport.h"
 #include "worker.h"
 
 #define MOST_ROUNDS			10000
@@ -45,10 +47,12 @@ enum
 	ARG_WARMUP,
 	ARG_LABEL,
 	ARG_RETRY,
-	ARG_ROUNDS,					/* these of run_load_compare() only */
+	ARG_MORE,					/* of run_load() the transport and what belongs to it, */
+	ARG_ROUNDS = ARG_MORE,		/* of run_load_compare() after these */
 	ARG_MARGIN,
 	ARG_CONTROL,
-	ARG_SEED
+	ARG_SEED,
+	ARG_MORE_COMPARED
 };
 
 /* ---- reading arguments ---- */
@@ -201,14 +205,65 @@ read_comparison(FunctionCallInfo fcinfo, RtbLoad *load)
 				 errhint("Raise duration, or lower rounds.")));
 }
 
+/* where the sessions work, and how they get there */
+static void
+read_way(FunctionCallInfo fcinfo, RtbLoad *load, int first)
+{
+	const RtbTransportPlaces places = {first, first + 1, first + 2, first + 3, first + 4, first + 5, -1, -1};
+	RtbWay		way = {0};
+
+	rtb_arguments_way(fcinfo, &places, NIL, &way);
+	if (!way.own_transactions)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a load cannot run by transport \"%s\"", way.transport),
+				 errdetail("Its sessions work at the same time, each in a process of its own."),
+				 errhint("Use transport => 'worker', 'unix', 'tcp' or 'tls', or server => '...'.")));
+	if (!PG_ARGISNULL(places.round_trip))
+		load->round_trip_us = rtb_arguments_distance(&way, PG_GETARG_FLOAT8(places.round_trip));
+	load->transport = way.transport;
+	load->wire = way.wire;
+}
+
+static void
+append_connection(StringInfo buf, const RtbLoad *load)
+{
+	const RtbWireOptions *wire = load->wire;
+
+	if (wire == NULL)
+		return;
+	appendStringInfo(buf, ", \"protocol\": \"%s\", \"batch\": %d, \"fetch_size\": ",
+					 rtb_protocol_name(wire->protocol), wire->batch);
+	if (wire->fetch_size > 0)
+		appendStringInfo(buf, "%d", wire->fetch_size);
+	else
+		appendStringInfoString(buf, "null");
+	if (wire->simulated)
+		appendStringInfo(buf, ", \"round_trip_ms\": %g", load->round_trip_us / 1000.0);
+}
+
+/* as it is kept: what was asked for, and what is to be known of all figures */
 static Jsonb *
 options_document(const RtbLoad *load)
 {
-	return rtb_json_to_jsonb(psprintf("{\"duration_ms\": " INT64_FORMAT ", \"warmup_ms\": " INT64_FORMAT
-									  ", \"retry\": %s, \"rounds\": %d, \"window_ms\": " INT64_FORMAT ", \"control\": %s}",
-									  load->duration_ms, load->warmup_ms, load->retry ? "true" : "false",
-									  load->rounds, load->compared < 0 ? load->duration_ms : rtb_load_window_ms(load),
-									  load->control ? "true" : "false"));
+	StringInfoData buf;
+	ListCell   *lc;
+
+	initStringInfo(&buf);
+	appendStringInfo(&buf, "{\"duration_ms\": " INT64_FORMAT ", \"warmup_ms\": " INT64_FORMAT
+					 ", \"retry\": %s, \"rounds\": %d, \"window_ms\": " INT64_FORMAT ", \"control\": %s",
+					 load->duration_ms, load->warmup_ms, load->retry ? "true" : "false",
+					 load->rounds, load->compared < 0 ? load->duration_ms : rtb_load_window_ms(load),
+					 load->control ? "true" : "false");
+	append_connection(&buf, load);
+	appendStringInfoString(&buf, ", \"notes\": [");
+	foreach(lc, load->notes)
+	{
+		appendStringInfoString(&buf, foreach_current_index(lc) > 0 ? ", " : "");
+		escape_json(&buf, lfirst(lc));
+	}
+	appendStringInfoString(&buf, "]}");
+	return rtb_json_to_jsonb(buf.data);
 }
 
 static RtbLoad *
@@ -220,6 +275,7 @@ read_load(FunctionCallInfo fcinfo, bool compare)
 	load->warmup_ms = duration_arg(fcinfo, ARG_WARMUP, "warmup", 0);
 	load->label = PG_ARGISNULL(ARG_LABEL) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(ARG_LABEL));
 	load->retry = boolean_arg(fcinfo, ARG_RETRY);
+	read_way(fcinfo, load, compare ? ARG_MORE_COMPARED : ARG_MORE);
 	read_groups(fcinfo, load, compare);
 	load->margin = 0.02;
 	if (compare)
@@ -229,7 +285,6 @@ read_load(FunctionCallInfo fcinfo, bool compare)
 	else
 		load->seed = (int64) (pg_prng_uint64(&pg_global_prng_state) >> 1);
 	load->server_version = pstrdup(GetConfigOption("server_version", false, false));
-	load->options = options_document(load);
 	load->settings = rtb_facts_settings();
 	load->machine = rtb_facts_machine(0);
 	return load;
@@ -255,6 +310,7 @@ run(FunctionCallInfo fcinfo, const char *procedure, bool compare)
 
 	rtb_load_run(load);
 
+	load->options = options_document(load);
 	PushActiveSnapshot(GetTransactionSnapshot());
 	rtb_load_write(load);
 	PopActiveSnapshot();

@@ -14,6 +14,7 @@
 
 #include "histogram.h"
 #include "scenario.h"
+#include "wire.h"
 
 #define RTB_LOAD_GROUPS		64
 #define RTB_LOAD_VARIANTS	16
@@ -59,9 +60,10 @@ typedef struct RtbLoadWindow
 	double		lag_ms;			/* mean lag behind the schedule; NaN without a rate */
 	double		lag_max_ms;
 	int64		retries;
-	int64		xids;
+	int64		xids;			/* RTB_UNKNOWN over a connection, and so is: */
 	bool		overflowed;		/* one had more subtransactions than others can see */
 	List	   *errors;			/* of RtbLoadCount *: SQLSTATE, first message */
+	bool		waits_seen;		/* not on another server */
 	List	   *waits;			/* of RtbLoadCount *: samples by wait event */
 } RtbLoadWindow;
 
@@ -70,6 +72,10 @@ typedef struct RtbLoad
 	int64		run;
 	char	   *label;			/* or NULL */
 	char	   *scenario;		/* "load" of groups without a scenario */
+	char	   *transport;		/* as runs have it */
+	const RtbWireOptions *wire; /* NULL: by SPI; not read back */
+	int64		round_trip_us;	/* simulated; not read back */
+	List	   *notes;			/* of char *: what is to be known of all its figures */
 	char	   *setup;			/* as a work document without arms */
 	List	   *groups;			/* of RtbLoadGroup * */
 	int			compared;		/* index of the group that has variants, -1 of none */
@@ -90,13 +96,17 @@ typedef struct RtbLoad
 	List	   *windows;		/* of RtbLoadWindow *, in the order they ran */
 } RtbLoad;
 
+/* load_group.c */
+extern void rtb_load_refuse_sessions(const char *group) pg_attribute_noreturn();
+extern void rtb_load_refuse_rate(const char *group) pg_attribute_noreturn();
+
 /* load_groups.c */
 /* of an SQL array of documents, or of all arms of a scenario (documents NIL) */
 extern void rtb_load_read_groups(RtbLoad *load, RtbScenario *scenario, List *documents,
 								 bool compare);
 extern int	rtb_load_sessions(const RtbLoad *load);
 
-/* load_session.c */
+/* load_worker.c */
 extern void rtb_load_init(void);
 
 /* load_run.c */

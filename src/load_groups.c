@@ -1,6 +1,6 @@
 /*
  * load_groups.c
- *	  The groups of a load: their documents, made, read and checked.
+ *	  The groups of a load: their documents, read and checked.
  *
  * The shape, stable from version to version:
  *
@@ -28,99 +28,11 @@
 
 #include "arm_document.h"
 #include "json_access.h"
-
-PG_FUNCTION_INFO_V1(rtb_sql_load_group);
+#include "sweep_arguments.h"
 
 #define VARIANT_SEPARATOR	'/'
 
 static const char *const keys[] = {"group", "arm", "variant", "sessions", "rate", "parameters"};
-
-/* ---- making a document ---- */
-
-static void
-append_text(StringInfo buf, FunctionCallInfo fcinfo, int arg, const char *key)
-{
-	if (PG_ARGISNULL(arg))
-		return;
-	appendStringInfo(buf, ", \"%s\": ", key);
-	escape_json(buf, text_to_cstring(PG_GETARG_TEXT_PP(arg)));
-}
-
-static void
-append_json(StringInfo buf, FunctionCallInfo fcinfo, int arg, const char *key)
-{
-	Jsonb	   *jb;
-
-	if (PG_ARGISNULL(arg))
-		return;
-	jb = PG_GETARG_JSONB_P(arg);
-	appendStringInfo(buf, ", \"%s\": %s", key, JsonbToCString(NULL, &jb->root, VARSIZE(jb)));
-}
-
-static void
-refuse_sessions(const char *group)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("invalid number of sessions of group \"%s\"", group),
-			 errhint("Give a number from 1 to %d.", RTB_LOAD_SESSIONS)));
-}
-
-static void
-refuse_rate(const char *group)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("invalid rate of group \"%s\"", group),
-			 errhint("Give the transactions a second of the whole group, more than 0, or leave it out for as many as it can.")));
-}
-
-/*
- * rtbench.load_group(name text, arm jsonb or text, sessions int, rate float8,
- *					  parameters jsonb, variant text) returns jsonb
- */
-Datum
-rtb_sql_load_group(PG_FUNCTION_ARGS)
-{
-	bool		by_name = get_fn_expr_argtype(fcinfo->flinfo, 1) == TEXTOID;
-	StringInfoData buf;
-	char	   *name;
-
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("a group of a load needs a name and an arm"),
-				 errhint("Make the arm by rtbench.arm(), or name an arm of the scenario.")));
-	name = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	rtb_check_name(name, "group");
-	initStringInfo(&buf);
-	appendStringInfoString(&buf, "{\"group\": ");
-	escape_json(&buf, name);
-	if (by_name)
-		append_text(&buf, fcinfo, 1, "arm");
-	else
-	{
-		RtbTextRules rules = {RTB_TEXT_ALONE};
-
-		(void) rtb_arm_read(PG_GETARG_JSONB_P(1), &rules);
-		append_json(&buf, fcinfo, 1, "arm");
-	}
-	if (PG_ARGISNULL(2) || PG_GETARG_INT32(2) < 1 || PG_GETARG_INT32(2) > RTB_LOAD_SESSIONS)
-		refuse_sessions(name);
-	appendStringInfo(&buf, ", \"sessions\": %d", PG_GETARG_INT32(2));
-	if (!PG_ARGISNULL(3))
-	{
-		float8		rate = PG_GETARG_FLOAT8(3);
-
-		if (!(rate > 0) || isinf(rate))
-			refuse_rate(name);
-		appendStringInfo(&buf, ", \"rate\": %.17g", rate);
-	}
-	append_json(&buf, fcinfo, 4, "parameters");
-	append_text(&buf, fcinfo, 5, "variant");
-	appendStringInfoChar(&buf, '}');
-	return DirectFunctionCall1(jsonb_in, CStringGetDatum(buf.data));
-}
 
 /* ---- reading one ---- */
 
@@ -250,16 +162,76 @@ read_document(Jsonb *document, const RtbScenario *scenario)
 		rtb_check_name(asked->variant, "variant");
 	sessions = json_number(object, "sessions", 1);
 	if (!(sessions >= 1 && sessions <= RTB_LOAD_SESSIONS && sessions == floor(sessions)))
-		refuse_sessions(asked->group);
+		rtb_load_refuse_sessions(asked->group);
 	asked->sessions = (int) sessions;
 	if (rtb_json_value(object, "rate") != NULL)
 	{
 		asked->rate = json_number(object, "rate", NAN);
 		if (!(asked->rate > 0) || isinf(asked->rate))
-			refuse_rate(asked->group);
+			rtb_load_refuse_rate(asked->group);
 	}
 	asked->parameters = object_member(object, "parameters", asked->group);
 	return asked;
+}
+
+/* ---- what a client can do ---- */
+
+static bool
+has_internal(List *steps)
+{
+	ListCell   *lc;
+
+	foreach(lc, steps)
+	{
+		const RtbStep *step = lfirst(lc);
+
+		if (step->subtransaction == RTB_SUBXACT_INTERNAL || has_internal(step->body))
+			return true;
+	}
+	return false;
+}
+
+/* would it take an internal subtransaction, which a client can't begin? */
+static bool
+is_inside_only(Jsonb *document)
+{
+	RtbTextRules rules = {RTB_TEXT_ALONE};
+
+	return has_internal(rtb_arm_read(document, &rules)->steps);
+}
+
+static void
+refuse_inside_only(const Asked *asked)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("arm \"%s\" of group \"%s\" has internal subtransactions, which a client cannot begin",
+					rtb_arm_name(asked->arm), asked->group),
+			 errhint("Use subtransaction => 'savepoint', or transport => 'worker'.")));
+}
+
+/* can the arm be run that way? */
+static void
+check_way(const RtbLoad *load, const Asked *asked)
+{
+	RtbTextRules rules = {RTB_TEXT_ALONE};
+
+	if (load->wire == NULL)
+		rtb_arguments_require_connection(rtb_arm_read(asked->arm, &rules), load->transport);
+	else if (is_inside_only(asked->arm))
+		refuse_inside_only(asked);
+}
+
+/* of all arms of a scenario those that a client can't run are left out, and named */
+static bool
+can_be_clients(const Asked *asked)
+{
+	if (!is_inside_only(asked->arm))
+		return true;
+	ereport(NOTICE,
+			(errmsg("arm \"%s\" is left out: it has internal subtransactions, which a client cannot begin",
+					rtb_arm_name(asked->arm))));
+	return false;
 }
 
 /* ---- a scenario's arms as groups ---- */
@@ -283,11 +255,11 @@ asked_of_arm(const RtbScenario *scenario, char *name, Jsonb *document)
 	asked->arm = document;
 	sessions = json_number(&scenario->parameters->root, psprintf("%s_sessions", asked->group), 1);
 	if (!(sessions >= 1 && sessions <= RTB_LOAD_SESSIONS && sessions == floor(sessions)))
-		refuse_sessions(asked->group);
+		rtb_load_refuse_sessions(asked->group);
 	asked->sessions = (int) sessions;
 	asked->rate = group_parameter(scenario, asked->group, "rate");
 	if (!(asked->rate >= 0) || isinf(asked->rate))
-		refuse_rate(asked->group);
+		rtb_load_refuse_rate(asked->group);
 	return asked;
 }
 
@@ -304,7 +276,7 @@ has_group(List *asked, const char *group)
 }
 
 static List *
-asked_of_scenario(const RtbScenario *scenario, bool compare)
+asked_of_scenario(const RtbScenario *scenario, bool compare, bool by_clients)
 {
 	List	   *asked = NIL;
 	ListCell   *ln;
@@ -314,7 +286,7 @@ asked_of_scenario(const RtbScenario *scenario, bool compare)
 	{
 		Asked	   *one = asked_of_arm(scenario, lfirst(ln), lfirst(ld));
 
-		if (compare || !has_group(asked, one->group))
+		if ((compare || !has_group(asked, one->group)) && (!by_clients || can_be_clients(one)))
 			asked = lappend(asked, one);
 	}
 	return asked;
@@ -453,7 +425,9 @@ rtb_load_read_groups(RtbLoad *load, RtbScenario *scenario, List *documents, bool
 	foreach(lc, documents)
 		asked = lappend(asked, read_document(lfirst(lc), scenario));
 	if (documents == NIL)
-		asked = asked_of_scenario(scenario, compare);
+		asked = asked_of_scenario(scenario, compare, load->wire != NULL);
+	foreach(lc, asked)
+		check_way(load, lfirst(lc));
 	if (asked == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -129,6 +129,7 @@ write_load(const RtbLoad *load)
 	rtb_ledger_put(&row, REGROLEOID, ObjectIdGetDatum(GetUserId()), false);
 	rtb_ledger_put_text(&row, load->label);
 	rtb_ledger_put_text(&row, load->scenario);
+	rtb_ledger_put_text(&row, load->transport);
 	rtb_ledger_put_text(&row, load->compared < 0 ? NULL
 			 : ((RtbLoadGroup *) list_nth(load->groups, load->compared))->name);
 	rtb_ledger_put(&row, JSONBOID, JsonbPGetDatum(groups_document(load)), false);
@@ -138,10 +139,10 @@ write_load(const RtbLoad *load)
 	rtb_ledger_put(&row, TIMESTAMPTZOID, TimestampTzGetDatum(load->finished_at), false);
 	rtb_ledger_put_text(&row, load->server_version);
 	rtb_ledger_put(&row, JSONBOID, JsonbPGetDatum(load->options), false);
-	rtb_ledger_put(&row, JSONBOID, JsonbPGetDatum(load->settings), false);
+	rtb_ledger_put(&row, JSONBOID, load->settings ? JsonbPGetDatum(load->settings) : (Datum) 0, load->settings == NULL);
 	rtb_ledger_put(&row, JSONBOID, JsonbPGetDatum(load->machine), false);
 	rtb_ledger_put(&row, JSONBOID, JsonbPGetDatum(rtb_json_to_jsonb(load->setup)), false);
-	rtb_ledger_insert(&plan, "loads", "owner, label, scenario, compared, groups, margin, seed, started_at, finished_at, "
+	rtb_ledger_insert(&plan, "loads", "owner, label, scenario, transport, compared, groups, margin, seed, started_at, finished_at, "
 		   "server_version, options, settings, machine, setup", &row);
 }
 
@@ -166,11 +167,14 @@ write_window(SPIPlanPtr *plan, const RtbLoad *load, const RtbLoadWindow *w)
 	rtb_ledger_put_float(&row, w->lag_ms);
 	rtb_ledger_put_float(&row, w->lag_max_ms);
 	rtb_ledger_put_bigint(&row, w->retries);
-	rtb_ledger_put_bigint(&row, w->xids);
-	rtb_ledger_put_bool(&row, w->overflowed);
+	rtb_ledger_put_count(&row, w->xids);
+	rtb_ledger_put(&row, BOOLOID, BoolGetDatum(w->overflowed), w->xids == RTB_UNKNOWN);
 	put_counts(&row, w->errors, false);
 	put_counts(&row, w->errors, true);
-	put_counts(&row, w->waits, false);
+	if (w->waits_seen)
+		put_counts(&row, w->waits, false);
+	else
+		rtb_ledger_put(&row, JSONBOID, (Datum) 0, true);
 	rtb_ledger_insert(plan, "load_windows", "run, number, round, \"position\", control, variant, group_name, sessions, elapsed_ms, tps, "
 		   "transactions, latency_max, latency_sum, latency_squares, latency_buckets, latency_counts, lag_ms, lag_max_ms, "
 		   "retries, xids, subxact_overflowed, errors, messages, waits", &row);
@@ -232,6 +236,15 @@ bigint(uint64 row, int column)
 	Datum		datum = value(row, column, &null);
 
 	return null ? 0 : DatumGetInt64(datum);
+}
+
+static int64
+count(uint64 row, int column)
+{
+	bool		null;
+	Datum		datum = value(row, column, &null);
+
+	return null ? RTB_UNKNOWN : DatumGetInt64(datum);
 }
 
 static int
@@ -381,6 +394,7 @@ read_window(RtbLoad *load, MemoryContext cxt, uint64 row)
 	RtbLoadWindow *w = palloc0(sizeof(RtbLoadWindow));
 	int			group = group_index(load, copied_text(cxt, row, 6));
 	RtbLoadGroup *compared;
+	Jsonb	   *waits;
 
 	w->number = integer(row, 1);
 	w->round = integer(row, 2);
@@ -396,10 +410,12 @@ read_window(RtbLoad *load, MemoryContext cxt, uint64 row)
 	w->lag_ms = number(row, 16);
 	w->lag_max_ms = number(row, 17);
 	w->retries = bigint(row, 18);
-	w->xids = bigint(row, 19);
+	w->xids = count(row, 19);
 	w->overflowed = boolean(row, 20);
 	w->errors = read_counts(copied(cxt, row, 21), copied(cxt, row, 22));
-	w->waits = read_counts(copied(cxt, row, 23), NULL);
+	waits = copied(cxt, row, 23);
+	w->waits_seen = waits != NULL;
+	w->waits = waits != NULL ? read_counts(waits, NULL) : NIL;
 	load->windows = lappend(load->windows, w);
 	MemoryContextSwitchTo(old);
 }
@@ -417,7 +433,7 @@ rtb_load_read(int64 run)
 	RtbLoad    *load = NULL;
 	uint64		n;
 
-	if (query("SELECT label, scenario, compared, groups, margin FROM rtbench.loads WHERE run = $1 AND owner = $2", run) == 1)
+	if (query("SELECT label, scenario, compared, groups, margin, transport, options FROM rtbench.loads WHERE run = $1 AND owner = $2", run) == 1)
 	{
 		MemoryContext old = MemoryContextSwitchTo(cxt);
 
@@ -428,6 +444,9 @@ rtb_load_read(int64 run)
 		read_groups(load, copied(cxt, 0, 4));
 		load->compared = group_index(load, copied_text(cxt, 0, 3));
 		load->margin = number(0, 5);
+		load->transport = copied_text(cxt, 0, 6);
+		load->options = copied(cxt, 0, 7);
+		load->notes = rtb_json_texts(&load->options->root, "notes");
 		MemoryContextSwitchTo(old);
 		n = query("SELECT number, round, \"position\", control, variant, group_name, sessions, elapsed_ms, tps, "
 				  "transactions, latency_max, latency_sum, latency_squares, latency_buckets, latency_counts, lag_ms, lag_max_ms, "

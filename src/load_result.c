@@ -52,6 +52,7 @@ typedef struct Cell
 	int64		nerrors;
 	bool		overflowed;
 	List	   *errors;
+	bool		waits_seen;
 	List	   *waits;
 } Cell;
 
@@ -99,7 +100,8 @@ sum_up(Cell *cell)
 		cell->tps += w->tps / n;
 		cell->due += cell->group->rate * w->elapsed_ms / 1000;
 		cell->retries += w->retries;
-		cell->xids += w->xids;
+		cell->xids = cell->xids == RTB_UNKNOWN || w->xids == RTB_UNKNOWN ? RTB_UNKNOWN : cell->xids + w->xids;
+		cell->waits_seen |= w->waits_seen;
 		cell->overflowed |= w->overflowed;
 		add_counts(&cell->errors, w->errors);
 		add_counts(&cell->waits, w->waits);
@@ -293,7 +295,8 @@ notes_of(const Cell *cell)
 	if (cell->group->rate > 0 && all < cell->due - 4 * sqrt(cell->due))
 		notes = lappend(notes, psprintf("behind its schedule: %.4g transactions a second of %.4g",
 										cell->tps, cell->group->rate));
-	return notes;
+	/* of all figures: once for each group */
+	return cell->variant == 0 ? list_concat(notes, cell->load->notes) : notes;
 }
 
 /* the figures of a group while a variant was in force */
@@ -323,9 +326,12 @@ add_figures(RtbRow *row, const Cell *cell, const char *variant, const char *arm)
 	rtb_row_add_significant(row, cell->lag_max_ms, 3);
 	add_counts_object(row, cell->errors, false);
 	rtb_row_add_bigint(row, cell->retries);
-	rtb_row_add_bigint(row, cell->xids);
-	rtb_row_add(row, BoolGetDatum(cell->overflowed), false);
-	add_counts_object(row, cell->waits, true);
+	rtb_row_add_count(row, cell->xids);
+	rtb_row_add(row, BoolGetDatum(cell->overflowed), cell->xids == RTB_UNKNOWN);
+	if (cell->waits_seen)
+		add_counts_object(row, cell->waits, true);
+	else
+		rtb_row_add(row, (Datum) 0, true);
 }
 
 static void

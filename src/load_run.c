@@ -17,8 +17,6 @@
 
 #include "load_shared.h"
 
-#include <math.h>
-
 #include "access/xact.h"
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
@@ -29,7 +27,9 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "load_connect.h"
 #include "load_waits.h"
+#include "load_windows.h"
 #include "message_text.h"
 #include "probe.h"
 #include "progress.h"
@@ -49,7 +49,9 @@ typedef struct Conductor
 	int			nseats;
 	dsm_segment *segment;
 	RtbLoadShared *shared;
+	RtbLoadFar *far;			/* of the workers; only over connections */
 	PGPROC	  **procs;			/* of the sessions */
+	PGPROC	  **sampled;		/* where what they wait for shows; NULL: nowhere here */
 	RtbWaits   *waits;			/* of the groups, in this phase */
 	uint32		command;
 	int			ordinal;
@@ -153,6 +155,9 @@ static void
 gather(Conductor *c)
 {
 	c->procs = palloc0(sizeof(PGPROC *) * c->nseats);
+	c->sampled = c->procs;
+	if (c->far != NULL)
+		c->sampled = palloc0(sizeof(PGPROC *) * c->nseats);
 	for (int seat = 0; seat < c->nseats; seat++)
 	{
 		c->procs[seat] = BackendPidGetProc(rtb_pool_pid(c->pool, 1 + seat));
@@ -161,6 +166,8 @@ gather(Conductor *c)
 					(errcode(ERRCODE_CONNECTION_FAILURE),
 					 errmsg("rtbench worker ended unexpectedly"),
 					 errhint("The server log tells why.")));
+		if (c->far != NULL && c->far[1 + seat].pid != 0)
+			c->sampled[seat] = BackendPidGetProc(c->far[1 + seat].pid);
 		rtb_pool_send(c->pool, 1 + seat, RTB_LOAD_GO, "", 0, NULL, NULL);
 	}
 	while (pg_atomic_read_u32(&c->shared->arrived) < c->nseats)
@@ -178,6 +185,13 @@ all_have_seen(const Conductor *c)
 	return true;
 }
 
+/* does it show here what sessions wait for? */
+static bool
+seen(const Conductor *c)
+{
+	return c->far == NULL || c->far[KEEPER].pid != 0;
+}
+
 static void
 sample(Conductor *c)
 {
@@ -187,7 +201,7 @@ sample(Conductor *c)
 		return;
 	c->sampled_ns = now;
 	for (int seat = 0; seat < c->nseats; seat++)
-		rtb_waits_sample(&c->waits[c->shared->seats[seat].group], c->procs[seat],
+		rtb_waits_sample(&c->waits[c->shared->seats[seat].group], c->sampled[seat],
 						 c->shared->seats[seat].rate <= 0 ||
 						 pg_atomic_read_u32(&c->shared->seats[seat].busy) != 0);
 }
@@ -219,85 +233,38 @@ phase(Conductor *c, int variant, bool counted, int64 ms)
 			break;
 		if (rtb_pool_step(c->pool, left <= 0 ? 1 : Min(SAMPLE_INTERVAL_MS, 1 + left / 1000000)))
 			elog(ERROR, "sessions of the load have ended by themselves");
-		if (counted)
+		if (counted && seen(c))
 			sample(c);
 	}
 }
 
 /* ---- windows ---- */
 
-/* add what a session was counted for; it writes there no more */
-static void
-add_tally(RtbLoadWindow *w, const RtbLoadTally *tally)
-{
-	w->sessions++;
-	w->elapsed_ms += tally->elapsed_ns / 1e6;
-	if (tally->elapsed_ns > 0)
-		w->tps += tally->latency.n / (tally->elapsed_ns / 1e9);
-	w->retries += tally->retries;
-	w->xids += tally->xids;
-	w->overflowed |= tally->overflowed;
-	w->lag_ms += tally->lag_ns / 1e6;
-	w->lag_max_ms = Max(w->lag_max_ms, tally->lag_max_ns / 1e6);
-	rtb_histogram_merge(w->latency, &tally->latency);
-	for (int i = 0; i < tally->nerrors; i++)
-	{
-		const RtbLoadError *error = &tally->errors[i];
-		RtbLoadCount *count = NULL;
-		ListCell   *lc;
-
-		foreach(lc, w->errors)
-			if (strcmp(((RtbLoadCount *) lfirst(lc))->name, error->sqlstate) == 0)
-				count = lfirst(lc);
-		if (count == NULL)
-		{
-			count = palloc0(sizeof(RtbLoadCount));
-			count->name = pstrdup(error->sqlstate);
-			count->text = pstrdup(error->message);
-			w->errors = lappend(w->errors, count);
-		}
-		count->n += error->n;
-	}
-}
-
-static int64
-errors_of(const RtbLoadWindow *w)
-{
-	int64		n = 0;
-	ListCell   *lc;
-
-	foreach(lc, w->errors)
-		n += ((RtbLoadCount *) lfirst(lc))->n;
-	return n;
-}
-
-/* the window that has just been left by every session: a row for each group */
 static void
 collect(Conductor *c, const RtbLoadWindow *window)
 {
-	c->windows++;
-	for (int group = 0; group < list_length(c->load->groups); group++)
-	{
-		RtbLoadGroup *g = list_nth(c->load->groups, group);
-		RtbLoadWindow *w = palloc(sizeof(RtbLoadWindow));
-		int64		begun;
+	rtb_load_collect(c->load, c->shared, c->nseats, seen(c) ? c->waits : NULL, window, ++c->windows);
+}
 
-		*w = *window;
-		w->number = c->windows;
-		w->group = group;
-		w->latency = palloc0(sizeof(RtbHistogram));
-		pg_read_barrier();
-		for (int seat = 0; seat < c->nseats; seat++)
-			if (c->shared->seats[seat].group == group)
-				add_tally(w, &c->shared->seats[seat].tally);
-		w->elapsed_ms /= Max(w->sessions, 1);
-		begun = w->latency->n + errors_of(w);
-		w->lag_ms = g->rate > 0 && begun > 0 ? w->lag_ms / begun : NAN;
-		if (g->rate <= 0)
-			w->lag_max_ms = NAN;
-		w->waits = rtb_waits_counts(&c->waits[group]);
-		c->load->windows = lappend(c->load->windows, w);
+/* a simulated distance as it really was */
+static void
+tell_distance(Conductor *c)
+{
+	RtbDelivered all = {0};
+	char	   *text;
+
+	for (int seat = 0; seat < c->nseats; seat++)
+	{
+		const RtbDelivered *one = &c->shared->seats[seat].delivered;
+
+		all.waits += one->waits;
+		all.asked_ns += one->asked_ns;
+		all.delivered_ns += one->delivered_ns;
+		all.longest_ns = Max(all.longest_ns, one->longest_ns);
 	}
+	text = rtb_wire_delivered_text(&all);
+	if (text != NULL)
+		c->load->notes = lappend(c->load->notes, text);
 }
 
 /* end of the sessions' work */
@@ -306,6 +273,7 @@ stop(Conductor *c, int variant)
 {
 	command(c, variant, false, true);
 	rtb_pool_wait_all(c->pool);
+	tell_distance(c);
 }
 
 static void
@@ -392,6 +360,8 @@ start(Conductor *c)
 	c->pool = rtb_pool_start(1 + sessions,
 							 psprintf("The load has %d sessions, and one worker keeps its fixture",
 									  sessions));
+	if (c->load->wire != NULL)
+		c->far = rtb_load_connect(c->load, c->pool, 1 + sessions);
 	build_fixture(c);
 	create_shared(c);
 	seat_sessions(c);

@@ -2,21 +2,23 @@
  * load_session.c
  *	  One session of a load, in its worker: transaction after transaction.
  *
- * A transaction of a load is one pass of the group's arm, committed.  Plans
- * are kept for the session, as a client that prepares its statements keeps
- * them.  An error rolls the transaction back, is counted, and the session goes
- * on; conflicts with other sessions may be tried again.
+ * A transaction of a load is one pass of the group's arm, committed.  An error
+ * rolls the transaction back, is counted, and the session goes on; conflicts
+ * with other sessions may be tried again.
  *
  * Between two transactions the session looks at what all are to do now
  * (load_shared.h).  What it counts lies in shared memory, where the conductor
  * reads it once the session has gone on to the next command.
  *
- * Memory: the session lives in TopMemoryContext; tx_cxt is reset after every
- * transaction.
+ * Over a connection ids are used up and subtransactions overflow in another
+ * process, where only the transactions that are looked at could be counted: so
+ * they are not known.  Looking takes round trips of its own, outside the clock.
+ *
+ * Memory: tx_cxt is reset after every transaction.
  */
 #include "postgres.h"
 
-#include "load_shared.h"
+#include "load_private.h"
 
 #include <math.h>
 
@@ -24,17 +26,10 @@
 #include "common/pg_prng.h"
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "storage/dsm.h"
 #include "storage/latch.h"
-#include "utils/guc.h"
 #include "utils/memutils.h"
 
-#include "commits.h"
-#include "fixture.h"
-#include "message_text.h"
 #include "probe.h"
-#include "scratch.h"
-#include "transport.h"
 #include "worker.h"
 
 /* so many transactions of a session are looked at before they may commit, then one a second */
@@ -45,34 +40,10 @@
 /* shorter than this is not left to the latch's milliseconds */
 #define SHORT_WAIT_NS		INT64CONST(1000000)
 
-typedef struct LoadVariant
-{
-	RtbArm	   *arm;
-	void	   *state;
-	int			failures;		/* in a row, while it has never succeeded */
-	int			watched;
-} LoadVariant;
-
-typedef struct LoadSession
-{
-	RtbLoadShared *shared;
-	RtbLoadSeat *seat;
-	const RtbTransport *transport;
-	MemoryContext tx_cxt;
-	char	   *scratch;
-	int			nvariants;
-	LoadVariant *variants;
-	int			variant;		/* in force, -1 before the first */
-	uint32		command;
-	bool		counted;
-	int64		opened_ns;		/* when the session began to be counted */
-	int64		due_ns;			/* when the next transaction is to begin, with a rate */
-	int64		watched_ns;		/* when a transaction was looked at last */
-	RtbCommitWatch watch;
-} LoadSession;
-
-static LoadSession *me = NULL;
+static RtbLoadSession *me = NULL;
 static int64 sub_xids = 0;		/* of subtransactions */
+
+/* ---- counting ---- */
 
 static void
 count_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransactionId parent, void *arg)
@@ -82,93 +53,14 @@ count_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransactionId
 		sub_xids++;
 }
 
-/* ---- taking a seat ---- */
-
-/* statements stay prepared from one transaction to the next */
-static void
-keep_plans(List *steps)
-{
-	ListCell   *lc;
-
-	foreach(lc, steps)
-	{
-		RtbStep    *step = lfirst(lc);
-
-		step->plans_kept = true;
-		keep_plans(step->body);
-	}
-}
-
-static void
-open_variant(LoadVariant *variant, const char *document)
-{
-	RtbWork    *work = rtb_work_parse(document);
-
-	variant->arm = linitial(work->arms);
-	/* every transaction of a load is committed */
-	if (variant->arm->ending == RTB_ENDING_ROLLBACK)
-		variant->arm->ending = RTB_ENDING_COMMIT;
-	keep_plans(variant->arm->steps);
-	variant->state = me->transport->open_arm(variant->arm);
-}
-
-static RtbLoadShared *
-attach_shared(dsm_handle handle)
-{
-	dsm_segment *segment = dsm_attach(handle);
-	RtbLoadShared *shared;
-
-	if (segment == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("could not map dynamic shared memory segment")));
-	dsm_pin_mapping(segment);
-	shared = dsm_segment_address(segment);
-	if (shared->magic != RTB_LOAD_MAGIC)
-		elog(ERROR, "invalid magic number in dynamic shared memory segment");
-	return shared;
-}
-
-static void
-take_seat(StringInfo body)
-{
-	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
-	dsm_handle	handle = pq_getmsgint(body, 4);
-	int			seat = pq_getmsgint(body, 4);
-	char	   *path = rtb_get_text(body);
-
-	me = palloc0(sizeof(LoadSession));
-	me->transport = &rtb_spi_worker_transport;
-	me->shared = attach_shared(handle);
-	me->seat = &me->shared->seats[seat];
-	me->scratch = rtb_get_text(body);
-	me->watch.scratch = me->scratch;
-	me->watch.cxt = AllocSetContextCreate(TopMemoryContext, "rtbench load locks", ALLOCSET_SMALL_SIZES);
-	me->tx_cxt = AllocSetContextCreate(TopMemoryContext, "rtbench load transaction",
-									   ALLOCSET_DEFAULT_SIZES);
-	me->variant = -1;
-	me->nvariants = pq_getmsgint(body, 4);
-	me->variants = palloc0(sizeof(LoadVariant) * me->nvariants);
-	for (int i = 0; i < me->nvariants; i++)
-		open_variant(&me->variants[i], pq_getmsgrawstring(body));
-
-	StartTransactionCommand();
-	if (path != NULL)
-		SetConfigOption("search_path", path, PGC_USERSET, PGC_S_SESSION);
-	SetConfigOption("client_min_messages", "error", PGC_USERSET, PGC_S_SESSION);
-	CommitTransactionCommand();
-	RegisterSubXactCallback(count_subtransaction, NULL);
-	MemoryContextSwitchTo(old);
-}
-
-/* ---- counting ---- */
-
 /* what was seen of transactions since this was called last */
 static void
 take_commits(void)
 {
 	RtbCommits	commits;
 
+	if (me->transport->far)
+		return;
 	rtb_commits_end(&commits);
 	if (me->counted)
 	{
@@ -176,6 +68,13 @@ take_commits(void)
 		me->seat->tally.overflowed |= commits.overflowed;
 	}
 	sub_xids = 0;
+}
+
+static void
+begin_commits(void)
+{
+	if (!me->transport->far)
+		rtb_commits_begin(NULL);
 }
 
 static void
@@ -210,7 +109,7 @@ run_before(const RtbArm *arm)
 
 	if (arm->before == NIL)
 		return;
-	rtb_commits_begin(&me->watch);
+	me->transport->guard_begin(&me->watch);
 	me->transport->begin(NULL);
 	foreach(lc, arm->before)
 	{
@@ -218,7 +117,19 @@ run_before(const RtbArm *arm)
 		CommandCounterIncrement();
 	}
 	me->transport->commit();
-	rtb_commits_abandon();
+	me->transport->guard_end();
+}
+
+/*
+ * Over a connection a transaction of this process goes along with those of the
+ * far end, and holds nothing.  One goes along with many: no client has it, and
+ * to begin and end it costs half a microsecond.
+ */
+static void
+end_local(void)
+{
+	if (me->transport->far && IsTransactionState())
+		me->transport->commit();
 }
 
 /* go on to another command: what was counted by the last one is complete */
@@ -229,9 +140,12 @@ obey(uint32 command)
 	int			variant = Min(RTB_COMMAND_VARIANT(command), me->nvariants - 1);
 	int64		now = rtb_clock_ns();
 
+	end_local();
 	take_commits();
 	if (me->counted)
 		me->seat->tally.elapsed_ns = now - me->opened_ns;
+	if (RTB_COMMAND_STOP(command))
+		me->seat->delivered = rtb_wire_waited();
 	if (variant != me->variant)
 	{
 		run_before(me->variants[variant].arm);
@@ -247,7 +161,7 @@ obey(uint32 command)
 	else if (me->command == 0)
 		me->due_ns = now;
 	me->command = command;
-	rtb_commits_begin(NULL);
+	begin_commits();
 	pg_write_barrier();
 	pg_atomic_write_u32(&me->seat->seen, command);
 }
@@ -262,9 +176,9 @@ is_conflict(int sqlerrcode)
 
 /* an error that is not just one of many ends the load */
 static bool
-ends_load(LoadVariant *variant, const ErrorData *edata)
+ends_load(RtbLoadWork *variant, const ErrorData *edata)
 {
-	if (rtb_worker_cancelled() || rtb_commits_refused())
+	if (rtb_worker_cancelled() || rtb_commits_is_refusal(edata) || rtb_wire_lost_statement())
 		return true;
 	if (ERRCODE_TO_CATEGORY(edata->sqlerrcode) == ERRCODE_TRANSACTION_ROLLBACK ||
 		pg_atomic_read_u32(&me->shared->succeeded[me->seat->group][me->variant]) != 0)
@@ -272,17 +186,31 @@ ends_load(LoadVariant *variant, const ErrorData *edata)
 	return ++variant->failures >= FAILURES_AT_ONCE;
 }
 
+/* the transaction itself, and the time at which a client has the last answer */
+static void
+run_once(RtbLoadWork *variant, RtbArmRun *run)
+{
+	bool		far = me->transport->far;
+
+	me->transport->begin(variant->arm);
+	if (far)
+		rtb_wire_apart(true);
+	me->transport->run(variant->state, run);
+	me->ended_ns = rtb_clock_ns();
+	if (far)
+		rtb_wire_apart(false);
+}
+
 /* try a transaction once; its error, or NULL */
 static ErrorData *
-try_transaction(LoadVariant *variant)
+try_transaction(RtbLoadWork *variant)
 {
 	ErrorData  *volatile edata = NULL;
 	RtbArmRun	run = {0};
 
 	PG_TRY();
 	{
-		me->transport->begin(variant->arm);
-		me->transport->run(variant->state, &run);
+		run_once(variant, &run);
 	}
 	PG_CATCH();
 	{
@@ -294,13 +222,16 @@ try_transaction(LoadVariant *variant)
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(me->tx_cxt);
+	/* a client has to send ROLLBACK, and waits for it */
+	if (edata != NULL && run.needs_block && variant->arm->ending == RTB_ENDING_COMMIT)
+		rtb_wire_wait();
 	me->transport->release_arm(variant->state);
 	return edata;
 }
 
 /* a commit of what is not the load's own is refused; told by a look at the locks now and then */
 static bool
-watch_this(LoadVariant *variant, int64 now)
+watch_this(RtbLoadWork *variant, int64 now)
 {
 	if (variant->watched < WATCHED_FIRST)
 		variant->watched++;
@@ -311,54 +242,77 @@ watch_this(LoadVariant *variant, int64 now)
 }
 
 static void
+begin_watch(void)
+{
+	take_commits();
+	me->transport->guard_begin(&me->watch);
+}
+
+static void
+end_watch(void)
+{
+	if (me->transport->far)
+		me->transport->guard_end();
+	else
+		take_commits();
+	begin_commits();
+}
+
+static void
 rethrow(ErrorData *edata)
 {
-	if (rtb_commits_refused())
+	if (rtb_commits_is_refusal(edata))
 		edata->hint = pstrdup("Every transaction of a load is committed: let the setup create a table of that name.");
 	rtb_commits_abandon();
 	ReThrowError(edata);
 }
 
 /*
- * One transaction, tried again after conflicts if that is asked for, as long
- * as the window lasts: sessions that deadlock for ever must not make it endless.
- * What is given up then counts as an error, so that it is seen.
+ * Try it, again after conflicts if that is asked for, as long as the window
+ * lasts: sessions that deadlock for ever must not make it endless.  What is
+ * given up then counts as an error, so that it is seen.
  */
+static ErrorData *
+try_until_done(RtbLoadWork *variant, bool watched)
+{
+	for (;;)
+	{
+		ErrorData  *edata = try_transaction(variant);
+
+		if (edata == NULL || !me->shared->retry || !is_conflict(edata->sqlerrcode) ||
+			rtb_worker_cancelled() || pg_atomic_read_u32(&me->shared->command) != me->command)
+			return edata;
+		me->seat->tally.retries += me->counted;
+		/* an error at the far end has ended it */
+		if (watched && me->transport->far)
+			begin_watch();
+	}
+}
+
 static void
 run_transaction(void)
 {
-	LoadVariant *variant = &me->variants[me->variant];
+	RtbLoadWork *variant = &me->variants[me->variant];
 	RtbLoadTally *tally = &me->seat->tally;
-	int64		started = rtb_clock_ns();
-	int64		due = me->seat->rate > 0 ? me->due_ns : started;
-	bool		watched = watch_this(variant, started);
+	bool		watched = watch_this(variant, rtb_clock_ns());
 	ErrorData  *edata;
+	int64		started;
+	int64		due;
 
 	pg_atomic_write_u32(&me->seat->busy, 1);
 	if (watched)
-	{
-		take_commits();
-		rtb_commits_begin(&me->watch);
-	}
-	for (;;)
-	{
-		edata = try_transaction(variant);
-		if (edata == NULL || !me->shared->retry || !is_conflict(edata->sqlerrcode) ||
-			rtb_worker_cancelled() || pg_atomic_read_u32(&me->shared->command) != me->command)
-			break;
-		tally->retries += me->counted;
-	}
+		begin_watch();
+	started = rtb_clock_ns();
+	due = me->seat->rate > 0 ? me->due_ns : started;
+	edata = try_until_done(variant, watched);
 	if (edata != NULL && ends_load(variant, edata))
 		rethrow(edata);
 	if (watched)
-	{
-		take_commits();
-		rtb_commits_begin(NULL);
-	}
+		end_watch();
 	if (edata != NULL)
 		count_error(edata);
 	else if (me->counted)
-		rtb_histogram_add(&tally->latency, rtb_clock_ns() - due);
+		rtb_histogram_add(&tally->latency, me->ended_ns - due);
 	if (edata == NULL && variant->failures >= 0)
 	{
 		variant->failures = -1;
@@ -386,6 +340,7 @@ is_due(void)
 		return true;
 	if (left > SHORT_WAIT_NS)
 	{
+		end_local();
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 						 left / 1000000, PG_WAIT_EXTENSION);
 		ResetLatch(MyLatch);
@@ -405,13 +360,22 @@ schedule_next(void)
 	me->due_ns += (int64) (-log(u) * 1e9 / me->seat->rate);
 }
 
-/* run until told to stop */
-static void
-go(void)
+/*
+ * rtb_load_go
+ *		Run one transaction after the other until told to stop.
+ *
+ * Outside any transaction.  Throws what ends the load: a cancel, a group's error
+ * that is always the same, the end of the connection.
+ */
+void
+rtb_load_go(RtbLoadSession *session)
 {
+	me = session;
+	if (!me->transport->far)
+		RegisterSubXactCallback(count_subtransaction, NULL);
 	rtb_worker_activity("rtbench load");
 	me->command = 0;
-	rtb_commits_begin(NULL);
+	begin_commits();
 	pg_atomic_fetch_add_u32(&me->shared->arrived, 1);
 	for (;;)
 	{
@@ -436,61 +400,8 @@ go(void)
 		run_transaction();
 		if (me->seat->rate > 0)
 			schedule_next();
-		(void) pgstat_report_stat(false);
+		if (!me->transport->far)
+			(void) pgstat_report_stat(false);
 	}
 	rtb_commits_abandon();
-}
-
-/* ---- the fixture's keeper ---- */
-
-static RtbFixture fixture;
-
-static void
-build_fixture(StringInfo body)
-{
-	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
-	RtbWork    *work = rtb_work_parse(pq_getmsgrawstring(body));
-	StringInfoData reply;
-
-	rtb_scratch_sweep(&rtb_spi_worker_transport);
-	rtb_fixture_create(&fixture, &rtb_spi_worker_transport, work);
-	MemoryContextSwitchTo(old);
-	initStringInfo(&reply);
-	rtb_send_text(&reply, fixture.schema);
-	rtb_send_text(&reply, fixture.path);
-	rtb_worker_reply(RTB_LOAD_FIXTURE, reply.data, reply.len);
-}
-
-static void
-serve(char kind, StringInfo body)
-{
-	switch (kind)
-	{
-		case RTB_LOAD_FIXTURE:
-			build_fixture(body);
-			break;
-		case RTB_LOAD_DROP:
-			rtb_fixture_drop(&fixture, &rtb_spi_worker_transport);
-			break;
-		case RTB_LOAD_SEAT:
-			take_seat(body);
-			break;
-		case RTB_LOAD_GO:
-			go();
-			break;
-		default:
-			elog(ERROR, "unexpected request \"%c\"", kind);
-	}
-}
-
-/*
- * rtb_load_init
- *		At module load: what a worker does with requests of a load.
- */
-void
-rtb_load_init(void)
-{
-	const char	kinds[] = {RTB_LOAD_FIXTURE, RTB_LOAD_DROP, RTB_LOAD_SEAT, RTB_LOAD_GO, '\0'};
-
-	rtb_worker_set_handler(kinds, serve);
 }

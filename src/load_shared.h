@@ -15,6 +15,7 @@
 #define RTB_LOAD_MAGIC		UINT64CONST(0x7274622d6c640001)
 
 /* requests, and replies of the same kinds; others are session_host.c's */
+#define RTB_LOAD_CONNECT	'c' /* connect to the far end; replies what it is */
 #define RTB_LOAD_FIXTURE	'f' /* build the fixture; replies its schema and path */
 #define RTB_LOAD_DROP		'x' /* and drop it */
 #define RTB_LOAD_SEAT		's' /* be a session: take a seat */
@@ -54,12 +55,22 @@ typedef struct RtbLoadTally
 	RtbHistogram latency;
 } RtbLoadTally;
 
+/* how a connection of a load is, as the worker that has it says */
+typedef struct RtbLoadFar
+{
+	int			pid;			/* of the far backend, if that is of this server; else 0 */
+	bool		guarded;		/* what is committed there can be looked at */
+	bool		pooled;
+	RtbFarFacts facts;			/* as the keeper was told */
+} RtbLoadFar;
+
 typedef struct RtbLoadSeat
 {
 	pg_atomic_uint32 seen;		/* the command that it works by */
 	pg_atomic_uint32 busy;		/* in a transaction: else it waits for its time to come */
 	int			group;
 	double		rate;			/* its share of the group's; 0: none */
+	RtbDelivered delivered;		/* of a simulated distance, when it has stopped */
 	RtbLoadTally tally;
 } RtbLoadSeat;
 

@@ -16,12 +16,13 @@
 
 /*
  * rtb_waits_sample
- *		Look once at a session.
+ *		Look once at a session.  proc: of the process that does its work; NULL, or
+ *		that of somebody else, when it has just ended.
  */
 void
 rtb_waits_sample(RtbWaits *waits, const PGPROC *proc, bool busy)
 {
-	uint32		event = *(const volatile uint32 *) &proc->wait_event_info;
+	uint32		event;
 	int			i = 0;
 
 	if (!busy)
@@ -29,6 +30,9 @@ rtb_waits_sample(RtbWaits *waits, const PGPROC *proc, bool busy)
 		waits->idle++;
 		return;
 	}
+	if (proc == NULL)
+		return;
+	event = *(const volatile uint32 *) &proc->wait_event_info;
 	while (i < waits->n && waits->events[i] != event)
 		i++;
 	if (i == RTB_WAIT_KINDS)

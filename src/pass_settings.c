@@ -59,6 +59,28 @@ rtb_pass_set_up(RtbSession *s, const RtbArm *arm, bool committing)
 }
 
 /*
+ * All of DISCARD ALL but what would end the plans that are to be kept.
+ */
+static void
+forget_far(const RtbTransport *transport)
+{
+	static const char *const parts[] = {"CLOSE ALL", "SET SESSION AUTHORIZATION DEFAULT", "RESET ALL", "UNLISTEN *",
+	"SELECT pg_catalog.pg_advisory_unlock_all()", "DISCARD TEMP", "DISCARD SEQUENCES"};
+	RtbOwnRows *rows;
+
+	if (!rtb_wire_keeps())
+	{
+		transport->toplevel("DISCARD ALL");
+		return;
+	}
+	for (int i = 0; i < lengthof(parts); i++)
+		transport->toplevel(parts[i]);
+	rows = rtb_own_rows("SELECT pg_catalog.quote_ident(name) FROM pg_catalog.pg_prepared_statements WHERE from_sql", 0, NULL);
+	for (int i = 0; i < rows->n; i++)
+		transport->toplevel(psprintf("DEALLOCATE %s", rtb_own_row_text(rows, i, 1)));
+}
+
+/*
  * rtb_pass_forget_session
  *		Bring a worker's session back to what it was before an arm committed:
  *		settings, role, temporary tables, open cursors.  Outside any transaction.
@@ -75,7 +97,7 @@ rtb_pass_forget_session(const RtbTransport *transport)
 	}
 	if (transport->far)
 	{
-		transport->toplevel("DISCARD ALL");
+		forget_far(transport);
 		return;
 	}
 	rtb_worker_restore_settings();

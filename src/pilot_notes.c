@@ -166,7 +166,8 @@ rtb_pilot_note_preload(RtbSession *s)
 	{
 		rtb_session_find(s, RTB_FOUND_NOTE, -1, rtb_wire_counts() ?
 						 "statements, buffers, WAL and plans were counted at the far end, in untimed passes" :
-						 "the far end has no rtbench: fired statements, buffers, WAL and plans are not known, and statements are those sent");
+						 "%s: fired statements, buffers, WAL and plans are not known, and statements are those sent",
+						 rtb_wire_pooled() ? "the far end is behind a pooler" : "the far end has no rtbench");
 		if (rtb_wire_options.is_server)
 			note_server(s);
 	}
@@ -179,7 +180,8 @@ rtb_pilot_note_preload(RtbSession *s)
 void
 rtb_pilot_tell_distance(RtbSession *s)
 {
-	char	   *delivered = s->transport->far ? rtb_wire_delivered() : NULL;
+	RtbDelivered waited = rtb_wire_waited();
+	char	   *delivered = s->transport->far ? rtb_wire_delivered_text(&waited) : NULL;
 
 	if (delivered != NULL)
 		rtb_session_find(s, RTB_FOUND_NOTE, -1, "%s", delivered);

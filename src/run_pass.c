@@ -204,9 +204,7 @@ run_arm(RtbSession *s, const RtbPassRequest *rq, Repetition *r, RtbProbe *probe)
 static bool
 ends_the_run(const RtbSession *s, const ErrorData *edata, PassStage stage)
 {
-	if (stage == STAGE_CHECK || rtb_commits_refused())
-		return true;
-	if (s->transport->far && edata->message != NULL && strcmp(edata->message, RTB_COMMITS_REFUSED) == 0)
+	if (stage == STAGE_CHECK || rtb_commits_is_refusal(edata))
 		return true;
 	if (edata->sqlerrcode != ERRCODE_QUERY_CANCELED || pass_timed_out)
 		return false;
@@ -329,7 +327,7 @@ begin_repetition(RtbSession *s, const RtbPassRequest *rq, Repetition *r)
 	rtb_survivors_note(s, rq);
 	pass_timed_out = false;
 	if (s->options.wire != NULL && s->options.wire->simulated)
-		rtb_wire_distance(s->at->work->point);
+		rtb_wire_distance(s->at->work->point, true);
 	if (rq->check && s->at->check_returned && !is_timed(rq->kind))
 	{
 		r->run.check = rq->check;

@@ -146,8 +146,6 @@ rtb_session_point(RtbSession *s, const char *document)
 		!(s->transport->far && s->options.wire->is_server))
 		rtb_scratch_sweep(s->transport);
 	s->at = new_point(s, document);
-	if (s->transport->far && rtb_work_commits(s->at->work))
-		rtb_wire_require_session();
 	/* in the caller's transaction a point's fixture is rolled back with this */
 	if (!s->options.own_transactions)
 		BeginInternalSubTransaction(NULL);

@@ -18,9 +18,9 @@
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
-#include "message_text.h"
 #include "pass.h"
 #include "run_message.h"
+#include "wire_message.h"
 #include "worker.h"
 
 /* requests */
@@ -107,40 +107,6 @@ reply_number(char kind, int64 number)
 }
 
 static void
-write_wire(StringInfo buf, const RtbWireOptions *wire)
-{
-	pq_sendbyte(buf, wire != NULL);
-	if (wire == NULL)
-		return;
-	rtb_send_text(buf, wire->name);
-	pq_sendbyte(buf, wire->is_server);
-	pq_sendbyte(buf, wire->protocol);
-	pq_sendint32(buf, wire->batch);
-	pq_sendint32(buf, wire->fetch_size);
-	pq_sendbyte(buf, wire->simulated);
-	pq_sendbyte(buf, wire->placement);
-}
-
-/* NULL if the session is to run by SPI; in the current context */
-static RtbWireOptions *
-read_wire(StringInfo body)
-{
-	RtbWireOptions *wire;
-
-	if (!pq_getmsgbyte(body))
-		return NULL;
-	wire = palloc0(sizeof(RtbWireOptions));
-	wire->name = rtb_get_text(body);
-	wire->is_server = pq_getmsgbyte(body);
-	wire->protocol = (RtbProtocol) pq_getmsgbyte(body);
-	wire->batch = pq_getmsgint(body, 4);
-	wire->fetch_size = pq_getmsgint(body, 4);
-	wire->simulated = pq_getmsgbyte(body);
-	wire->placement = (RtbPlacement) pq_getmsgbyte(body);
-	return wire;
-}
-
-static void
 serve_open(StringInfo body)
 {
 	static const RtbSessionSink sink = {reply_pass, reply_finding, reply_step, NULL};
@@ -153,7 +119,7 @@ serve_open(StringInfo body)
 	options.vacuum = pq_getmsgint(body, 4);
 	options.rounds = pq_getmsgint(body, 4);
 	options.budget_ms = pq_getmsgint64(body);
-	options.wire = read_wire(body);
+	options.wire = rtb_wire_options_read(body);
 	for (int n = pq_getmsgint(body, 4); n > 0; n--)
 		options.ignore_columns = lappend(options.ignore_columns,
 										 pstrdup(pq_getmsgrawstring(body)));
@@ -175,13 +141,10 @@ serve_describe(void)
 static void
 serve_facts(void)
 {
-	RtbFarFacts facts = rtb_wire_facts();
 	StringInfoData buf;
 
 	initStringInfo(&buf);
-	rtb_send_text(&buf, facts.server_version);
-	rtb_send_text(&buf, facts.version);
-	rtb_send_text(&buf, facts.settings);
+	rtb_wire_facts_write(&buf);
 	rtb_worker_reply(REPLY_FACTS, buf.data, buf.len);
 	pfree(buf.data);
 }
@@ -300,9 +263,7 @@ take_reply(void *arg, char kind, StringInfo body)
 								   body->len - body->cursor);
 			break;
 		case REPLY_FACTS:
-			host->facts.server_version = rtb_get_text(body);
-			host->facts.version = rtb_get_text(body);
-			host->facts.settings = rtb_get_text(body);
+			host->facts = rtb_wire_facts_read(body);
 			break;
 		case REPLY_PRICE:
 		case REPLY_KEPT:
@@ -346,7 +307,7 @@ rtb_host_open(const RtbSessionOptions *options, const RtbSessionSink *sink)
 	pq_sendint32(&buf, options->vacuum);
 	pq_sendint32(&buf, options->rounds);
 	pq_sendint64(&buf, options->budget_ms);
-	write_wire(&buf, options->wire);
+	rtb_wire_options_write(&buf, options->wire);
 	pq_sendint32(&buf, list_length(options->ignore_columns));
 	foreach(lc, options->ignore_columns)
 		pq_sendbytes(&buf, lfirst(lc), strlen(lfirst(lc)) + 1);

@@ -343,19 +343,23 @@ rtb_arguments_document(const RtbExperiment *e)
 	return rtb_json_to_jsonb(buf.data);
 }
 
-/* error for an arm that says how it crosses a connection, where there is none */
-static void
-require_connection(const RtbExperiment *e, const RtbArm *arm)
+/*
+ * rtb_arguments_require_connection
+ *		Throws for an arm that says how it crosses a connection, where the
+ *		transport is none.
+ */
+void
+rtb_arguments_require_connection(const RtbArm *arm, const char *transport)
 {
 	if (arm->copies)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("arm \"%s\" copies rows from a client, which transport \"%s\" cannot do", arm->name, e->run->transport),
+				 errmsg("arm \"%s\" copies rows from a client, which transport \"%s\" cannot do", arm->name, transport),
 				 errhint("Use a connection, as by transport => 'unix', or name the other arms by arms => '{...}'.")));
 	if (arm->protocol != RTB_PROTOCOL_UNSET || arm->batch > 0 || arm->fetch_size > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("arm \"%s\" has a protocol of its own, and transport \"%s\" has none to choose", arm->name, e->run->transport),
+				 errmsg("arm \"%s\" has a protocol of its own, and transport \"%s\" has none to choose", arm->name, transport),
 				 errhint("Use a connection, as by transport => 'unix', or name the other arms by arms => '{...}'.")));
 }
 
@@ -378,7 +382,7 @@ rtb_arguments_check_endings(const RtbExperiment *e, bool called)
 		RtbArm	   *arm = rtb_arm_read(lfirst(lc), &rules);
 
 		if (e->options.wire == NULL)
-			require_connection(e, arm);
+			rtb_arguments_require_connection(arm, e->run->transport);
 		if (arm->savepoints && !e->options.own_transactions)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

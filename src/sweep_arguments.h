@@ -15,6 +15,7 @@
 
 extern RtbExperiment *rtb_arguments_of_sweep(FunctionCallInfo fcinfo);
 extern RtbExperiment *rtb_arguments_of_compare(FunctionCallInfo fcinfo);
+extern void rtb_arguments_require_connection(const RtbArm *arm, const char *transport);
 extern void rtb_arguments_check_endings(const RtbExperiment *e, bool called);
 extern char *rtb_arguments_text(FunctionCallInfo fcinfo, int n);
 extern void rtb_arguments_refuse_null(const char *argument, const char *hint);

@@ -91,9 +91,30 @@ rtb_transport_text(const RtbWireOptions *wire)
 	return psprintf("%s%s", wire->name, wire->simulated ? ", simulated distance" : "");
 }
 
+/*
+ * rtb_arguments_distance
+ *		Microseconds of a simulated round trip, which the way has from then on.
+ */
+int64
+rtb_arguments_distance(RtbWay *way, double round_trip_ms)
+{
+	if (way->wire == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a distance can only be simulated over a connection"),
+				 errhint("Use transport => 'unix', or rtbench.project(), which computes it.")));
+	if (!(round_trip_ms >= 0 && round_trip_ms <= 10000))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("round_trip_ms must be between 0 and 10000")));
+	way->wire->simulated = true;
+	way->transport = rtb_transport_text(way->wire);
+	return (int64) rint(round_trip_ms * 1000);
+}
+
 /* simulated round trips: each becomes a point, in microseconds */
 static void
-distances_arg(FunctionCallInfo fcinfo, int n, RtbExperiment *e)
+distances_arg(FunctionCallInfo fcinfo, int n, RtbWay *way, RtbScenario *scenario)
 {
 	List	   *points = NIL;
 	Datum	   *elems;
@@ -101,22 +122,13 @@ distances_arg(FunctionCallInfo fcinfo, int n, RtbExperiment *e)
 
 	if (PG_ARGISNULL(n))
 		return;
-	if (e->options.wire == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a distance can only be simulated over a connection"),
-				 errhint("Use transport => 'unix', or rtbench.project(), which computes it.")));
 	rtb_arguments_elements(PG_GETARG_ARRAYTYPE_P(n), FLOAT8OID, "round_trip_ms", &elems, &count);
 	for (int i = 0; i < count; i++)
 	{
 		double		ms = DatumGetFloat8(elems[i]);
 		int64	   *point = palloc(sizeof(int64));
 
-		if (!(ms >= 0 && ms <= 10000))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("round_trip_ms must be between 0 and 10000")));
-		*point = (int64) rint(ms * 1000);
+		*point = rtb_arguments_distance(way, ms);
 		for (int k = 0; k < i; k++)
 		{
 			if (*(int64 *) list_nth(points, k) == *point)
@@ -130,32 +142,36 @@ distances_arg(FunctionCallInfo fcinfo, int n, RtbExperiment *e)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("argument \"round_trip_ms\" must not be empty")));
-	fix_point(e->scenario);
-	e->scenario->points = points;
-	e->scenario->swept = "round_trip_us";
-	unconstify(RtbWireOptions *, e->options.wire)->simulated = true;
-	e->run->transport = rtb_transport_text(e->options.wire);
+	fix_point(scenario);
+	scenario->points = points;
+	scenario->swept = "round_trip_us";
 }
 
-/* where the arms run, and how they get there */
-static void
-transport_args(FunctionCallInfo fcinfo, const RtbTransportPlaces *places, List *servers,
-			   RtbExperiment *e)
+/*
+ * rtb_arguments_way
+ *		Read and check where the arms run and how they get there, but for the
+ *		distance; of several servers (or NIL) the first.  Throws also what keeps a
+ *		server from being connected to, as far as the catalogs tell.
+ */
+void
+rtb_arguments_way(FunctionCallInfo fcinfo, const RtbTransportPlaces *places, List *servers,
+				  RtbWay *way)
 {
 	char	   *transport = rtb_arguments_text(fcinfo, places->transport);
 	char	   *server = rtb_arguments_text(fcinfo, places->server);
 	RtbProtocol protocol = rtb_protocol_read(rtb_arguments_text(fcinfo, places->protocol), false);
 	int			batch = size_arg(fcinfo, places->batch, "batch");
 	int			fetch_size = size_arg(fcinfo, places->fetch_size, "fetch_size");
-	RtbPlacement placement = placement_arg(fcinfo, places->placement);
+	RtbPlacement placement = places->placement < 0 ? RTB_PLACED_FREE : placement_arg(fcinfo, places->placement);
 	RtbWireOptions *wire;
 
+	way->wire = NULL;
 	if (transport == NULL)
 		rtb_arguments_refuse_null("transport", VALID_TRANSPORTS);
 	if (servers != NIL)
 		rtb_arguments_first_server(servers, &transport, &server);
-	e->options.own_transactions = strcmp(transport, "caller") != 0;
-	e->run->transport = server ? server : transport;
+	way->own_transactions = strcmp(transport, "caller") != 0;
+	way->transport = server ? server : transport;
 	if (server == NULL && !rtb_target_is_loopback(transport))
 	{
 		if (strcmp(transport, "worker") != 0 && strcmp(transport, "caller") != 0)
@@ -186,13 +202,13 @@ transport_args(FunctionCallInfo fcinfo, const RtbTransportPlaces *places, List *
 	else
 		(void) rtb_target_loopback(transport);
 	wire = palloc0(sizeof(RtbWireOptions));
-	wire->name = e->run->transport;
+	wire->name = way->transport;
 	wire->is_server = server != NULL;
 	wire->protocol = protocol;
 	wire->batch = Max(batch, 1);
 	wire->fetch_size = fetch_size;
 	wire->placement = placement;
-	e->options.wire = wire;
+	way->wire = wire;
 }
 
 /*
@@ -205,8 +221,12 @@ rtb_arguments_transport(FunctionCallInfo fcinfo, const RtbTransportPlaces *place
 						RtbExperiment *e)
 {
 	List	   *servers = rtb_arguments_servers(fcinfo, places);
+	RtbWay		way = {0};
 
-	transport_args(fcinfo, places, servers, e);
-	distances_arg(fcinfo, places->round_trip, e);
+	rtb_arguments_way(fcinfo, places, servers, &way);
+	distances_arg(fcinfo, places->round_trip, &way, e->scenario);
+	e->options.own_transactions = way.own_transactions;
+	e->options.wire = way.wire;
+	e->run->transport = way.transport;
 	rtb_arguments_sites(servers, rtb_arguments_text(fcinfo, places->transport), e);
 }

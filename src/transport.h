@@ -39,6 +39,7 @@ typedef struct RtbArmRun
 	int64		transactions;	/* committed */
 	int64		loop_queries;	/* drivers that only read, */
 	int64		loop_rows;		/* and their rows: a far end takes both for the arm's own */
+	int64		kept;			/* statements prepared that stay so: the trips are no pass's own */
 	int64		control;		/* sent beside statements: BEGIN, COMMIT, FETCH, CLOSE */
 	bool		needs_block;	/* a client must send BEGIN and COMMIT around all of it */
 	int			step;			/* id of the step it belongs to */

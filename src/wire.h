@@ -35,9 +35,17 @@ extern void rtb_wire_renew(void);
 extern void rtb_wire_revive(void);
 extern int64 rtb_wire_empty_price(void);
 extern bool rtb_wire_counts(void);
-extern void rtb_wire_require_session(void);
-extern void rtb_wire_distance(int64 round_trip_us);
-extern char *rtb_wire_delivered(void);
+extern bool rtb_wire_pooled(void);
+extern void rtb_wire_set_path(const char *path);
+extern bool rtb_wire_path_in_blocks(void);
+extern const char *rtb_wire_begin_text(void);
+
+/* wire_distance.c */
+extern void rtb_wire_distance(int64 round_trip_us, bool spinning);
+extern void rtb_wire_apart(bool apart);
+extern void rtb_wire_wait(void);
+extern RtbDelivered rtb_wire_waited(void);
+extern char *rtb_wire_delivered_text(const RtbDelivered *d);
 
 /* wire_facts.c */
 extern RtbFarFacts rtb_wire_facts(void);
@@ -47,6 +55,9 @@ extern void *rtb_wire_open_arm(const RtbArm *arm);
 extern void rtb_wire_close_arm(void *state);
 extern void rtb_wire_release_arm(void *state);
 extern void rtb_wire_run(void *state, RtbArmRun *run);
+extern void rtb_wire_check_blocks(const RtbArm *arm);
+extern bool rtb_wire_keeps(void);
+extern bool rtb_wire_lost_statement(void);
 
 extern const RtbTransport rtb_wire_transport;
 

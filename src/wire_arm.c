@@ -4,8 +4,8 @@
  *
  * A client that loops over rows has read them before; so drivers are read
  * whole, as text, which is also what their values are sent as.  A prepared
- * statement is parsed at its first execution in a pass, which is a round trip
- * of its own.
+ * statement is parsed at its first execution in a pass, or ever where plans are
+ * kept, which is a round trip of its own.
  *
  * Memory: as in wire_arm_state.c.
  */
@@ -27,6 +27,7 @@ static void run_steps(WireArm *arm, WireStep *steps, int nsteps, const WireStep 
 
 /* a larger answer is taken row by row: that takes a little longer, and no memory */
 #define MANY_ROWS	1000
+static bool lost_statement = false;
 
 /* ---- rows that come back ---- */
 
@@ -90,6 +91,17 @@ flush_batch(WireArm *arm)
 	resetStringInfo(&arm->batch);
 }
 
+static RtbAnswer
+execute(WireArm *arm, WireStatement *st, const RtbValues *values, const RtbRows *rows)
+{
+	RtbAnswer	answer;
+
+	arm->executing = true;
+	answer = rtb_connection_execute(rtb_wire, st->name, values, rows);
+	arm->executing = false;
+	return answer;
+}
+
 static void
 send_prepared(WireArm *arm, WireStatement *st, const RtbValues *values, const RtbRows *rows,
 			  bool pipelined)
@@ -97,15 +109,13 @@ send_prepared(WireArm *arm, WireStatement *st, const RtbValues *values, const Rt
 	if (!st->prepared)
 	{
 		flush_batch(arm);
-		rtb_wire_name(st);
-		rtb_connection_prepare(rtb_wire, st->name, st->text, values);
+		rtb_wire_prepare(arm, st, values);
 	}
-	st->prepared = true;
 	if (pipelined && !arm->piped)
 		rtb_connection_pipeline_begin(rtb_wire, arm->batch_size);
 	arm->piped = pipelined;
 	/* in a pipeline the answer is that of the batch, when it is full */
-	count_answer(arm, rtb_connection_execute(rtb_wire, st->name, values, rows));
+	count_answer(arm, execute(arm, st, values, rows));
 }
 
 /* does a client read it by portions?  A cursor needs a transaction. */
@@ -207,7 +217,7 @@ begin_if_due(WireArm *arm, bool in_loop)
 {
 	if (commits(arm) && !arm->in_block && in_loop)
 	{
-		send_control(arm, "BEGIN");
+		send_control(arm, rtb_wire_begin_text());
 		arm->run->control++;
 		arm->in_block = true;
 	}
@@ -290,6 +300,19 @@ driver_row(void *arg, int ncolumns, char **values, int *lengths)
 	pfree(nulls);
 }
 
+/* a query whose rows are wanted at once: prepared only where that is kept, since it runs once in most passes */
+static RtbAnswer
+query_rows(WireArm *arm, WireStatement *st, const RtbValues *values, const RtbRows *rows)
+{
+	bool		prepares = arm->protocol == RTB_PROTOCOL_PREPARED || arm->protocol == RTB_PROTOCOL_PIPELINE;
+
+	if (!st->kept || !prepares)
+		return rtb_connection_query_params(rtb_wire, st->text, values, rows);
+	if (!st->prepared)
+		rtb_wire_prepare(arm, st, values);
+	return execute(arm, st, values, rows);
+}
+
 /* read a driver's rows: in one answer, or as a cursor hands them over */
 static void
 read_driver(WireArm *arm, WireStep *step, const WireStep *outer)
@@ -311,7 +334,7 @@ read_driver(WireArm *arm, WireStep *step, const WireStep *outer)
 	}
 	else
 	{
-		answer = rtb_connection_query_params(rtb_wire, st->text, &values, &rows);
+		answer = query_rows(arm, st, &values, &rows);
 		arm->many_rows |= answer.returned > MANY_ROWS;
 		arm->run->loop_rows += step->reads_only ? answer.returned : 0;
 	}
@@ -464,9 +487,51 @@ needs_block(const WireArm *arm)
 
 	if (loops_commit(arm->arm->steps))
 		return false;
+	/* what a block begins with is needed by each transaction */
+	if (rtb_wire_path_in_blocks())
+		return true;
 	return arm->nsteps > 1 || only->kind != RTB_STEP_STATEMENT ||
 		list_length(only->statements) > 1 || only->subtransaction != RTB_SUBXACT_NONE ||
 		(arm->fetch_size > 0 && arm->steps[0].statements[0].is_query);
+}
+
+/*
+ * rtb_wire_check_blocks
+ *		Throw if an arm has statements that no transaction block would be around,
+ *		where only those find what they work on.
+ */
+void
+rtb_wire_check_blocks(const RtbArm *arm)
+{
+	if (!rtb_wire_path_in_blocks() || (arm->ending == RTB_ENDING_COMMIT && !loops_commit(arm->steps)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("arm \"%s\" sends statements outside of a transaction block, which find no tables behind a pooler", arm->name),
+			 errdetail("search_path is set by the message that begins a transaction: set for a session it would be another client's."),
+			 errhint("Use ending => 'commit' without commit_every, or connect without the pooler.")));
+}
+
+/* a statement that was prepared is not there: somebody else's backend, or it was deallocated */
+static void
+explain_lost(void *arg)
+{
+	const WireArm *arm = arg;
+
+	if (geterrcode() != ERRCODE_INVALID_SQL_STATEMENT_NAME || !(arm->executing || arm->piped))
+		return;
+	lost_statement = true;
+	errhint("A pooler that gives each transaction another backend loses what was prepared, as do DISCARD ALL and DEALLOCATE ALL: use protocol => 'extended' or 'simple', or in a sweep leave out plans => 'kept'.");
+}
+
+/*
+ * rtb_wire_lost_statement
+ *		Did the last run of an arm fail because what it had prepared is gone?
+ */
+bool
+rtb_wire_lost_statement(void)
+{
+	return lost_statement;
 }
 
 /*
@@ -479,6 +544,12 @@ rtb_wire_run(void *state, RtbArmRun *run)
 {
 	WireArm    *arm = state;
 	MemoryContext old = MemoryContextSwitchTo(arm->row_cxt);
+	ErrorContextCallback callback;
+
+	callback.callback = explain_lost;
+	callback.arg = arm;
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
 	arm->run = run;
 	run->needs_block = needs_block(arm);
 	arm->in_block = false;
@@ -487,7 +558,7 @@ rtb_wire_run(void *state, RtbArmRun *run)
 	rtb_connection_stream(rtb_wire, !arm->ran || arm->many_rows);
 	arm->ran = true;
 	arm->gathered = 0;
-	arm->piped = false;
+	arm->piped = arm->executing = lost_statement = false;
 	resetStringInfo(&arm->batch);
 	if (commits(arm) && run->needs_block)
 		begin_if_due(arm, true);
@@ -497,6 +568,7 @@ rtb_wire_run(void *state, RtbArmRun *run)
 		run->transactions = 1;
 	commit_if_open(arm);
 	rtb_connection_stream(rtb_wire, false);
+	error_context_stack = callback.previous;
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(arm->row_cxt);
 	arm->run = NULL;

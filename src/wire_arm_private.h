@@ -21,10 +21,12 @@ typedef struct WirePiece
 
 typedef struct WireStatement
 {
-	const char *text;
-	char		name[32];
+	const char *text;			/* with casts where types are given */
+	char		name[40];		/* since it was prepared first */
+	bool		attempted;		/* to prepare it, without success */
 	bool		prepared;
 	bool		is_query;		/* a cursor can read it */
+	bool		kept;			/* until the arm is closed, not for a pass */
 	int			npieces;
 	WirePiece  *pieces;
 } WireStatement;
@@ -65,11 +67,17 @@ typedef struct WireArm
 	int			gathered;
 	StringInfoData copied;		/* a row of COPY */
 	bool		piped;			/* the connection is in a pipeline */
+	bool		executing;		/* something that was prepared */
 } WireArm;
+
+#pragma GCC visibility push(hidden)
+
+/* wire_arm_state.c */
+extern void rtb_wire_prepare(WireArm *arm, WireStatement *st, const RtbValues *values);
 
 /* wire_arm_copy.c */
 extern RtbAnswer rtb_wire_copy_rows(WireArm *arm, WireStep *step);
 
-extern void rtb_wire_name(WireStatement *st);
+#pragma GCC visibility pop
 
 #endif							/* RTB_WIRE_ARM_PRIVATE_H */

@@ -11,9 +11,68 @@
 
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
+#include "nodes/value.h"
+#include "parser/parse_type.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
+#include "compat.h"
 #include "script.h"
+
+static int	names_given = 0;
+static int	kept = 0;			/* statements that stay prepared over the connection */
+
+/* ---- types ---- */
+
+/*
+ * A type's name as a cast has it without what that would cut off: a parameter's
+ * type has no length.  Names that say none are left as they are, as other
+ * engines know them.
+ */
+static char *
+bare_type(const char *name)
+{
+	TypeName   *type = RTB_PARSE_TYPE_NAME(name);
+	StringInfoData buf;
+	ListCell   *lc;
+
+	if (type->typmods == NIL)
+		return pstrdup(name);
+	initStringInfo(&buf);
+	foreach(lc, type->names)
+		appendStringInfo(&buf, "%s%s", buf.len > 0 ? "." : "", quote_identifier(strVal(lfirst(lc))));
+	if (type->arrayBounds != NIL)
+		appendStringInfoString(&buf, "[]");
+	return buf.data;
+}
+
+/*
+ * A statement whose parameters' types are given, by casts: $1 becomes of the
+ * type that it is cast to, and so does a literal in its place.
+ */
+static char *
+typed_text(const char *text, List *types)
+{
+	int			ntokens;
+	RtbToken   *tokens = rtb_script_tokens(text, &ntokens);
+	StringInfoData buf;
+	int			from = 0;
+
+	initStringInfo(&buf);
+	for (int i = 0; i < ntokens; i++)
+	{
+		if (tokens[i].code != RTB_TOKEN_PARAM || tokens[i].number > list_length(types))
+			continue;
+		appendBinaryStringInfo(&buf, text + from, tokens[i].start - from);
+		appendStringInfo(&buf, "($%d::%s)", tokens[i].number, bare_type(list_nth(types, tokens[i].number - 1)));
+		from = tokens[i].end;
+	}
+	appendStringInfoString(&buf, text + from);
+	return buf.data;
+}
+
+/* ---- opening ---- */
 
 /* where the parameters stand in a text */
 static void
@@ -32,19 +91,6 @@ find_pieces(WireStatement *st)
 		from = tokens[i].end;
 	}
 	st->pieces[st->npieces++] = (WirePiece) {st->text + from, (int) strlen(st->text + from), 0};
-}
-
-/*
- * rtb_wire_name
- *		Give a statement a name to prepare it by, which no other session has used:
- *		a pooler may have handed on what was prepared by another one.
- */
-void
-rtb_wire_name(WireStatement *st)
-{
-	static int	given = 0;
-
-	snprintf(st->name, sizeof(st->name), "rtbench_%d_%d", MyProcPid, ++given);
 }
 
 static void
@@ -67,7 +113,8 @@ open_steps(List *steps, WireStep **out, int *nout)
 		{
 			WireStatement *st = &state->statements[state->nstatements++];
 
-			st->text = lfirst(ls);
+			st->text = step->types == NIL ? lfirst(ls) : typed_text(lfirst(ls), step->types);
+			st->kept = step->plans_kept;
 			find_pieces(st);
 			st->is_query = rtb_script_is_query(st->text);
 		}
@@ -103,22 +150,74 @@ rtb_wire_open_arm(const RtbArm *arm)
 	return state;
 }
 
+/* ---- preparing and releasing ---- */
+
+/*
+ * rtb_wire_prepare
+ *		Prepare a statement, a round trip.
+ *
+ * One that was interrupted may be there all the same, so the next attempt has
+ * another name.  Behind a pooler all names are other processes' too: somebody
+ * else's statement would be run.
+ */
+void
+rtb_wire_prepare(WireArm *arm, WireStatement *st, const RtbValues *values)
+{
+	if (rtb_wire_pooled())
+		snprintf(st->name, sizeof(st->name), "rtbench_%d_%x_%d", MyProcPid, (uint32) MyStartTimestamp, ++names_given);
+	else if (st->name[0] == '\0' || st->attempted)
+		snprintf(st->name, sizeof(st->name), "rtbench_%d", ++names_given);
+	st->attempted = true;
+	rtb_connection_prepare(rtb_wire, st->name, st->text, values);
+	st->attempted = false;
+	st->prepared = true;
+	kept += st->kept;
+	arm->run->kept += st->kept;
+}
+
+/*
+ * rtb_wire_keeps
+ *		Are there statements that must stay prepared?
+ */
+bool
+rtb_wire_keeps(void)
+{
+	return kept > 0;
+}
+
+/* forget what was prepared; in buf what says so to the far end */
 static void
-release_steps(WireStep *steps, int nsteps, bool *prepared)
+release_steps(WireStep *steps, int nsteps, bool kept_too, StringInfo buf)
 {
 	for (int i = 0; i < nsteps; i++)
 	{
 		for (int n = 0; n < steps[i].nstatements; n++)
 		{
-			*prepared |= steps[i].statements[n].prepared;
-			steps[i].statements[n].prepared = false;
+			WireStatement *st = &steps[i].statements[n];
+
+			if (!st->prepared || (st->kept && !kept_too))
+				continue;
+			st->prepared = false;
+			kept -= st->kept;
+			appendStringInfo(buf, "DEALLOCATE %s;", st->name);
 		}
 		if (steps[i].store != NULL)
 			tuplestore_end(steps[i].store);
 		steps[i].store = NULL;
 		steps[i].desc = NULL;
-		release_steps(steps[i].body, steps[i].nbody, prepared);
+		release_steps(steps[i].body, steps[i].nbody, kept_too, buf);
 	}
+}
+
+/*
+ * At the far end.  Behind a pooler names may not be there: a statement that is
+ * left does no harm.
+ */
+static void
+deallocate(StringInfo buf)
+{
+	if (buf->len > 0 && rtb_connection_usable(rtb_wire) && !(rtb_wire_keeps() && rtb_wire_pooled()))
+		(void) rtb_connection_query(rtb_wire, rtb_wire_keeps() ? buf->data : "DEALLOCATE ALL", NULL);
 }
 
 /*
@@ -129,24 +228,30 @@ void
 rtb_wire_release_arm(void *state)
 {
 	WireArm    *arm = state;
-	bool		prepared = false;
+	StringInfoData buf;
+	MemoryContext old = MemoryContextSwitchTo(arm->pass_cxt);
 
-	release_steps(arm->steps, arm->nsteps, &prepared);
+	initStringInfo(&buf);
+	release_steps(arm->steps, arm->nsteps, false, &buf);
+	deallocate(&buf);
+	MemoryContextSwitchTo(old);
 	MemoryContextReset(arm->pass_cxt);
-	if (prepared && rtb_connection_usable(rtb_wire))
-		(void) rtb_connection_query(rtb_wire, "DEALLOCATE ALL", NULL);
 }
 
 /*
  * rtb_wire_close_arm
- *		Free an arm's state.
+ *		Free an arm's state, kept statements included.
  */
 void
 rtb_wire_close_arm(void *state)
 {
 	WireArm    *arm = state;
-	bool		prepared = false;
+	StringInfoData buf;
+	MemoryContext old = MemoryContextSwitchTo(arm->cxt);
 
-	release_steps(arm->steps, arm->nsteps, &prepared);
+	initStringInfo(&buf);
+	release_steps(arm->steps, arm->nsteps, true, &buf);
+	deallocate(&buf);
+	MemoryContextSwitchTo(old);
 	MemoryContextDelete(arm->cxt);
 }

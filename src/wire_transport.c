@@ -33,16 +33,16 @@
 RtbConnection *rtb_wire = NULL;
 RtbWireOptions rtb_wire_options;
 
-static bool counts;				/* the far end has rtbench */
+static bool counts;				/* the far end has rtbench, and it is one backend */
+static bool pooled;				/* a pooler stands between: transactions may find another backend each */
+static const char begin_alone[] = "BEGIN";
+static const char *begin_text;		/* what begins a transaction block */
 static bool counting = false;	/* count_begin() without its end */
 static bool settles;			/* and deferred triggers, which fire before the clock stops */
 static bool settles_known;
-static bool pooled;				/* who answers is not who was connected to: each transaction may have another session */
 static bool in_block;			/* BEGIN was sent by wire_begin() */
 static MemoryContext outer_cxt;
 static RtbPlaced *placed = NULL;
-static RtbDistance *distance = NULL;	/* simulated, or NULL */
-static int64 distance_us = 0;
 static const RtbArmRun *under_clock = NULL;	/* the arm that runs */
 
 /* BEGIN and COMMIT around an arm that is rolled back, which stand outside of the clock */
@@ -144,11 +144,13 @@ rtb_wire_open(const RtbWireOptions *options)
 	make_connection(options, false);
 	if (options->placement != RTB_PLACED_FREE)
 		take_placement(options->placement);
+	begin_text = begin_alone;
 	settles_known = false;
-	counts = ask("SELECT pg_catalog.to_regprocedure('rtbench.counted()') IS NOT NULL");
+	/* a pooler gives a key of its own for cancelling; other engines may have no such function */
+	pooled = ask(psprintf("SELECT pg_catalog.pg_backend_pid() <> %d", rtb_connection_pid(rtb_wire)));
+	/* counted where the arm does not run, or left switched on for others, it would be worse than not */
+	counts = !pooled && ask("SELECT pg_catalog.to_regprocedure('rtbench.counted()') IS NOT NULL");
 	rtb_own_route(own_rows, !counts && !ask(rtb_engine_is_postgres_sql));
-	pooled = !rtb_own_is_other() &&
-		!ask(psprintf("SELECT pg_catalog.pg_backend_pid() = %d", rtb_connection_pid(rtb_wire)));
 }
 
 /*
@@ -225,60 +227,52 @@ rtb_wire_counts(void)
 }
 
 /*
- * rtb_wire_require_session
- *		Before arms that commit: throws if a pooler may give each of their
- *		transactions another session, whose search_path does not lead to the
- *		scratch schema: what they commit would be somebody's.
+ * rtb_wire_pooled
+ *		Is the far end a pooler, behind which any transaction may run in another
+ *		backend?
+ */
+bool
+rtb_wire_pooled(void)
+{
+	return pooled;
+}
+
+/*
+ * rtb_wire_set_path
+ *		search_path of all that follows.  Behind a pooler it is that of transaction
+ *		blocks only, set by the message that begins them: set for the session it
+ *		would be some other client's.
  */
 void
-rtb_wire_require_session(void)
+rtb_wire_set_path(const char *path)
 {
+	const char *literal = quote_literal_cstr(path);
+
 	if (pooled)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("arms that commit cannot run through a pooler"),
-				 errdetail("Each transaction over \"%s\" may run in another session, in which names may lead to other tables than those of the setup.",
-						   rtb_wire_options.name),
-				 errhint("Name a server that leads to the database server itself, or leave out ending => 'commit': arms that are rolled back run in one transaction.")));
+		begin_text = MemoryContextStrdup(TopMemoryContext,
+										 psprintf("BEGIN; SELECT pg_catalog.set_config('search_path', %s, true)", literal));
+	else
+		(void) rtb_connection_query(rtb_wire, psprintf("SELECT pg_catalog.set_config('search_path', %s, false)", literal), NULL);
 }
 
 /*
- * rtb_wire_distance
- *		Simulate a round trip of so many microseconds beside each real one while
- *		an arm runs; 0 is none.
+ * rtb_wire_path_in_blocks
+ *		Do only transaction blocks find what arms work on?
  */
-void
-rtb_wire_distance(int64 round_trip_us)
+bool
+rtb_wire_path_in_blocks(void)
 {
-	MemoryContext old;
-
-	if (round_trip_us == distance_us)
-		return;
-	if (distance != NULL)
-		rtb_distance_free(distance);
-	distance = NULL;
-	distance_us = 0;
-	old = MemoryContextSwitchTo(TopMemoryContext);
-	if (round_trip_us > 0)
-		distance = rtb_distance_create(round_trip_us / 1000.0);
-	MemoryContextSwitchTo(old);
-	distance_us = round_trip_us;
+	return begin_text != begin_alone;
 }
 
 /*
- * rtb_wire_delivered
- *		What was asked for and what it came to, in words; NULL if nothing was.
+ * rtb_wire_begin_text
+ *		What a client sends to begin a transaction block.
  */
-char *
-rtb_wire_delivered(void)
+const char *
+rtb_wire_begin_text(void)
 {
-	const RtbDelivered *d = distance ? rtb_distance_delivered(distance) : NULL;
-
-	if (d == NULL || d->waits == 0)
-		return NULL;
-	return psprintf("simulated distance: round trips of %g ms asked for, %.4f ms delivered on average of "
-					INT64_FORMAT ", %.3f ms at most", distance_us / 1000.0,
-					d->delivered_ns / 1e6 / d->waits, d->waits, d->longest_ns / 1e6);
+	return begin_text;
 }
 
 static int64
@@ -332,7 +326,7 @@ wire_begin(const RtbArm *arm)
 	}
 	if (arm != NULL && arm->ending != RTB_ENDING_ROLLBACK)
 		return;
-	(void) rtb_connection_query(rtb_wire, "BEGIN", NULL);
+	(void) rtb_connection_query(rtb_wire, begin_text, NULL);
 	in_block = true;
 }
 
@@ -350,9 +344,6 @@ end_local(bool commit)
 static void
 wire_rollback(void)
 {
-	/* afterwards it might be another session's */
-	if (in_block && pooled)
-		(void) rtb_connection_query(rtb_wire, "DEALLOCATE ALL", NULL);
 	if (in_block)
 		(void) rtb_connection_query(rtb_wire, "ROLLBACK", NULL);
 	end_local(false);
@@ -379,7 +370,7 @@ wire_after_error(void)
 	in_block = false;
 	under_clock = NULL;
 	AbortOutOfAnyTransaction();
-	rtb_connection_distance(rtb_wire, NULL);
+	rtb_wire_apart(false);
 	rtb_connection_stream(rtb_wire, false);
 	if (!rtb_connection_recover(rtb_wire, RECOVER_MS))
 		ereport(ERROR,
@@ -408,11 +399,11 @@ wire_settle(void)
 {
 	int			trips = in_block && under_clock != NULL && under_clock->needs_block ? BLOCK_TRIPS : 0;
 
-	rtb_connection_distance(rtb_wire, NULL);
+	rtb_wire_apart(false);
 	if (settles && in_block)
 		rtb_connection_aside(rtb_wire, "SET CONSTRAINTS ALL IMMEDIATE");
-	for (int i = 0; i < trips && distance != NULL; i++)
-		rtb_distance_wait(distance);
+	for (int i = 0; i < trips; i++)
+		rtb_wire_wait();
 }
 
 /* ---- digests ---- */
@@ -541,7 +532,7 @@ wire_observe_begin(RtbObserver *o)
 		count_begin(o->committing ? o->watch : NULL);
 	under_clock = o->run;
 	rtb_connection_begin_pass(rtb_wire);
-	rtb_connection_distance(rtb_wire, distance);
+	rtb_wire_apart(true);
 }
 
 /* what was committed under a watch: oid:mode ... */
@@ -599,11 +590,11 @@ wire_observe_end(RtbObserver *o)
 	const RtbTraffic *traffic = rtb_connection_end_pass(rtb_wire);
 	RtbArmRun  *run = unconstify(RtbArmRun *, o->run);
 
-	rtb_connection_distance(rtb_wire, NULL);
+	rtb_wire_apart(false);
 	under_clock = NULL;
 	run->core = rtb_core_of_this();
 	run->far_core = rtb_connection_here(rtb_wire) ? rtb_core_of(rtb_connection_pid(rtb_wire)) : -1;
-	run->round_trips = traffic->round_trips;
+	run->round_trips = traffic->round_trips - run->kept;
 	run->bytes_sent = traffic->bytes_sent;
 	run->bytes_received = traffic->bytes_received;
 	if (in_block && run->needs_block)

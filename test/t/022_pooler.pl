@@ -19,6 +19,8 @@ my $dir = PostgreSQL::Test::Utils::tempdir();
 append_to_file("$dir/ini", "[databases]
 session = host=127.0.0.1 port=${\$node->port} dbname=postgres pool_mode=session pool_size=2
 transaction = host=127.0.0.1 port=${\$node->port} dbname=postgres pool_mode=transaction pool_size=2
+load_session = host=127.0.0.1 port=${\$node->port} dbname=postgres pool_mode=session pool_size=5
+load_transaction = host=127.0.0.1 port=${\$node->port} dbname=postgres pool_mode=transaction pool_size=3
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = $port
@@ -80,32 +82,36 @@ foreach my $mode ('session', 'transaction')
 	finish($holder);
 }
 
-# Arms through it, while others use the same sessions: in transaction mode each transaction may have another one.  What is prepared,
-# counted or watched there must not be left to them.
-my $small = q{points => '{40}', parameters => '{"other_documents": 5, "blocks_of_others": 5}', rounds => 2, control => false};
-my $told = "SELECT string_agg(arm || ' ' || statements || ' ' || fired || ' ' || rows || ' ' || xids || ' ' || digest || ' ' || (verdict IN ('failed', 'not comparable')), E'\\n' ORDER BY arm) FROM rtbench.result()";
-sub run_sql
+# loads: three sessions that share two or three backends; search_path comes with each transaction, and stays with no other client
+my $own = q{rtbench.arm('own', rtbench.foreach('SELECT generate_series(1, 3)', 'INSERT INTO t VALUES ($1)'))};
+my $alone = q{rtbench.arm('alone', 'INSERT INTO t VALUES (1)')};
+my $both = "rtbench.load_group('own', $own, 2), rtbench.load_group('alone', $alone)";
+sub load
 {
-	my ($sql) = @_;
-	my ($rc, $out, $err) = $node->psql('postgres', "SET client_min_messages = warning; $sql");
-	return $rc == 0 ? $out : $err;
+	my ($mode, $protocol, $groups, $messages) = @_;
+	my ($rc, $out, $err) = $node->psql('postgres', "SET client_min_messages = ${\($messages // 'warning')};
+CALL rtbench.run_load(ARRAY[$groups], duration => '500 ms', warmup => '50 ms', setup => 'CREATE TABLE t (i int)', server => 'load_$mode', protocol => '$protocol');
+SELECT string_agg(group_name || ' ' || (transactions > 0) || errors, ' ' ORDER BY group_name) FROM rtbench.load_result();", on_error_stop => 0);
+	$err =~ s/^psql:[^ ]* //mg;
+	return $err eq '' ? $out : $err;
 }
-my $inside = run_sql("SELECT count(*) FROM rtbench.sweep('delete_tree', $small); $told");
-append_to_file("$dir/others.sql", "BEGIN;\nSELECT 1;\nCOMMIT;\n");
-my $others = IPC::Run::start([ 'pgbench', '-n', '-f', "$dir/others.sql", '-c', 2, '-T', 600, '-h', '127.0.0.1', '-p', $port, 'transaction' ], '>', '/dev/null', '2>', "$dir/others");
-foreach my $protocol ('prepared', 'extended', 'simple', 'pipeline', 'multi')
+foreach my $mode ('session', 'transaction')
 {
-	is(run_sql("SELECT count(*) FROM rtbench.sweep('delete_tree', $small, server => 'transaction', protocol => '$protocol', batch => 10); $told"), $inside, "arms in transaction mode, $protocol: rows, digests and counts");
+	$node->safe_psql('postgres', "CREATE SERVER load_$mode FOREIGN DATA WRAPPER rtbench_fdw OPTIONS (host '127.0.0.1', port '$port', dbname 'load_$mode', gssencmode 'disable');
+		CREATE USER MAPPING FOR PUBLIC SERVER load_$mode");
+	is(load($mode, $_, $both), 'alone true{} own true{}', "$mode: a load by protocol $_") for 'extended', 'simple', 'multi';
+	like(load($mode, 'simple', $both, 'notice'), qr/NOTICE:  the far end is behind a pooler, which gets search_path with every BEGIN: what transactions commit outside the scratch schema is not seen/, "$mode: said");
 }
-like(run_sql("CALL rtbench.run_sweep('statement_rollback', points => '{5}', parameters => '{\"transactions\": 3}', rounds => 2, server => 'transaction')"),
-	qr/ERROR:  arms that commit cannot run through a pooler\n.*\nHINT:  Name a server/, 'arms that commit are refused: names could lead to tables of others');
-# an arm that fails leaves its transaction, in which it was counted, to nobody
-is(run_sql("SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'SELECT 1 / 0'), rtbench.arm('b', 'SELECT 1')], baseline => 'b', rounds => 2, control => false, server => 'transaction'); SELECT arm, verdict FROM rtbench.result()") =~ s/^WARNING.*\n//mgr,
-	"2\na|failed\nb|baseline", 'an arm that fails');
-ok($others->pumpable, 'the others go on');
-$others->signal('INT');
-$others->finish;
-unlike(slurp_file("$dir/others"), qr/error/i, 'and were never disturbed');
-nothing_left($node, 'after arms through the pooler');
+is(load('session', 'prepared', $both), 'alone true{} own true{}', 'session: a load by protocol prepared');
+# since 1.21 pgbouncer can carry prepared statements over
+my ($version) = `$pgbouncer --version` =~ /(\d+\.\d+)/;
+my $prepared = load('transaction', 'prepared', $both);
+like($prepared, $version < 1.21 ? qr/^ERROR:  prepared statement "rtbench_\w+" does not exist\nHINT:  A pooler .*use protocol => 'extended' or 'simple'/ : qr/^alone true|^ERROR:  prepared statement .*\nHINT:  A pooler/,
+	'transaction: what was prepared is lost, and the way out is said');
+like(load('transaction', 'extended', "rtbench.load_group('g', rtbench.arm('a', steps => ARRAY['INSERT INTO t VALUES (1)'], ending => 'autocommit'))"),
+	qr/ERROR:  arm "a" sends statements outside of a transaction block, which find no tables behind a pooler/, 'messages that are transactions of their own are refused');
+is($node->safe_psql('postgres', "SELECT coalesce(sum(rows), 0) FROM generate_series(1, 6), rtbench.ask('SELECT 1 WHERE current_setting(''search_path'') ~ ''scratch''', server => 'load_transaction', protocol => 'simple')"), '0',
+	'no other client has the scratch schema in its search_path');
+is($node->safe_psql('postgres', "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'rtbench\\_scratch%'"), '0', 'no scratch schema is left');
 $node->stop;
 done_testing();
