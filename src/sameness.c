@@ -15,8 +15,8 @@
 
 /* a pass may beat the smallest price of its statements by this factor at most */
 #define POSSIBLE	0.8
-/* the same of a round trip, which costs 2.5 times as much or as little where both ends run on other cores than before */
-#define POSSIBLE_SENT	0.3
+/* the same of round trips, which cost up to four times as much where both ends run on two cores as on one */
+#define POSSIBLE_SENT	0.2
 
 /* "in round 3", with the session where there are several */
 static char *

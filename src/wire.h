@@ -27,6 +27,7 @@ typedef struct RtbWireOptions
 /* what the connection is, once rtb_wire_open() has made it */
 extern RtbConnection *rtb_wire;
 extern RtbWireOptions rtb_wire_options;
+extern uint32 rtb_wire_number;
 
 extern void rtb_wire_open(const RtbWireOptions *options);
 extern void rtb_wire_close(void);
@@ -34,6 +35,7 @@ extern void rtb_wire_reopen(void);
 extern void rtb_wire_renew(void);
 extern void rtb_wire_revive(void);
 extern int64 rtb_wire_empty_price(void);
+extern bool rtb_wire_ask(const char *question);
 extern bool rtb_wire_counts(void);
 extern bool rtb_wire_pooled(void);
 extern void rtb_wire_set_path(const char *path);

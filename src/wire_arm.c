@@ -25,183 +25,7 @@
 
 static void run_steps(WireArm *arm, WireStep *steps, int nsteps, const WireStep *row);
 
-/* a larger answer is taken row by row: that takes a little longer, and no memory */
-#define MANY_ROWS	1000
 static bool lost_statement = false;
-
-/* ---- rows that come back ---- */
-
-static void
-returned_row(void *arg, int ncolumns, char **values, int *lengths)
-{
-	WireArm    *arm = arg;
-
-	rtb_check_returned_text(arm->run->check, arm->run->with_row_hashes, ncolumns, values, lengths);
-}
-
-static void
-count_answer(WireArm *arm, RtbAnswer answer)
-{
-	arm->many_rows |= answer.returned > MANY_ROWS;
-	arm->run->rows += Max(answer.affected, answer.returned);
-	arm->run->rows_unknown |= answer.silent;
-}
-
-static const RtbRows *
-receiver_of(WireArm *arm, RtbRows *rows)
-{
-	if (arm->run->check == NULL)
-		return NULL;
-	*rows = (RtbRows) {NULL, returned_row, arm};
-	return rows;
-}
-
-/* ---- sending ---- */
-
-/* a text with a row's values in it, as a client that knows no parameters writes it */
-static void
-append_text(StringInfo buf, const WireStatement *st, const WireStep *row)
-{
-	for (int i = 0; i < st->npieces; i++)
-	{
-		const WirePiece *piece = &st->pieces[i];
-		const char *value;
-
-		appendBinaryStringInfo(buf, piece->text, piece->length);
-		if (piece->param == 0)
-			continue;
-		value = row->values[piece->param - 1];
-		appendStringInfoString(buf, value ? quote_literal_cstr(value) : "NULL");
-	}
-}
-
-/* what a pipeline or protocol multi has gathered is sent and waited for */
-static void
-flush_batch(WireArm *arm)
-{
-	RtbRows		receiver;
-	const RtbRows *rows = receiver_of(arm, &receiver);
-
-	if (arm->piped)
-		count_answer(arm, rtb_connection_pipeline_end(rtb_wire, rows));
-	arm->piped = false;
-	if (arm->gathered > 0)
-		count_answer(arm, rtb_connection_query(rtb_wire, arm->batch.data, rows));
-	arm->gathered = 0;
-	resetStringInfo(&arm->batch);
-}
-
-static RtbAnswer
-execute(WireArm *arm, WireStatement *st, const RtbValues *values, const RtbRows *rows)
-{
-	RtbAnswer	answer;
-
-	arm->executing = true;
-	answer = rtb_connection_execute(rtb_wire, st->name, values, rows);
-	arm->executing = false;
-	return answer;
-}
-
-static void
-send_prepared(WireArm *arm, WireStatement *st, const RtbValues *values, const RtbRows *rows,
-			  bool pipelined)
-{
-	if (!st->prepared)
-	{
-		flush_batch(arm);
-		rtb_wire_prepare(arm, st, values);
-	}
-	if (pipelined && !arm->piped)
-		rtb_connection_pipeline_begin(rtb_wire, arm->batch_size);
-	arm->piped = pipelined;
-	/* in a pipeline the answer is that of the batch, when it is full */
-	count_answer(arm, execute(arm, st, values, rows));
-}
-
-/* does a client read it by portions?  A cursor needs a transaction. */
-static bool
-fetches(const WireArm *arm, const WireStatement *st)
-{
-	return arm->fetch_size > 0 && st->is_query &&
-		(arm->in_block || arm->arm->ending == RTB_ENDING_ROLLBACK);
-}
-
-/* read a query by a cursor, a round trip for each portion */
-static RtbAnswer
-fetch_rows(WireArm *arm, const WireStatement *st, const RtbValues *values, const RtbRows *rows)
-{
-	RtbAnswer	sum = {0};
-	RtbAnswer	answer;
-
-	rtb_connection_declare(rtb_wire, "rtbench_cursor", st->text, values);
-	do
-	{
-		answer = rtb_connection_fetch(rtb_wire, "rtbench_cursor", arm->fetch_size, rows);
-		sum.returned += answer.returned;
-		arm->run->control++;
-	}
-	while (answer.returned == arm->fetch_size);
-	rtb_connection_close_cursor(rtb_wire, "rtbench_cursor");
-	arm->run->control++;
-	return sum;
-}
-
-/* one statement, by the protocol; statements that control transactions are sent at once */
-static void
-send_statement(WireArm *arm, WireStatement *st, int nparams, const WireStep *row)
-{
-	RtbValues	values = {nparams, NULL, row ? (const char *const *) row->values : NULL};
-	RtbRows		receiver;
-	const RtbRows *rows = receiver_of(arm, &receiver);
-	StringInfoData text;
-
-	arm->run->statement_no++;
-	if (fetches(arm, st))
-	{
-		flush_batch(arm);
-		count_answer(arm, fetch_rows(arm, st, &values, rows));
-		return;
-	}
-	switch (arm->protocol)
-	{
-		case RTB_PROTOCOL_UNSET:
-		case RTB_PROTOCOL_PREPARED:
-			send_prepared(arm, st, &values, rows, false);
-			break;
-		case RTB_PROTOCOL_PIPELINE:
-			send_prepared(arm, st, &values, rows, true);
-			break;
-		case RTB_PROTOCOL_EXTENDED:
-			count_answer(arm, rtb_connection_query_params(rtb_wire, st->text, &values, rows));
-			break;
-		case RTB_PROTOCOL_SIMPLE:
-			if (nparams == 0)
-			{
-				count_answer(arm, rtb_connection_query(rtb_wire, st->text, rows));
-				break;
-			}
-			initStringInfo(&text);
-			append_text(&text, st, row);
-			count_answer(arm, rtb_connection_query(rtb_wire, text.data, rows));
-			break;
-		case RTB_PROTOCOL_MULTI:
-			if (arm->gathered > 0)
-				appendStringInfoString(&arm->batch, "; ");
-			append_text(&arm->batch, st, row);
-			if (++arm->gathered >= arm->batch_size)
-				flush_batch(arm);
-			break;
-		case RTB_PROTOCOL_COPY: /* no arm's: rtb_protocol_read() */
-			elog(ERROR, "unexpected protocol");
-	}
-}
-
-static void
-send_control(WireArm *arm, const char *text)
-{
-	flush_batch(arm);
-	(void) rtb_connection_query(rtb_wire, text, NULL);
-}
 
 /* ---- transactions ---- */
 
@@ -217,7 +41,7 @@ begin_if_due(WireArm *arm, bool in_loop)
 {
 	if (commits(arm) && !arm->in_block && in_loop)
 	{
-		send_control(arm, rtb_wire_begin_text());
+		rtb_wire_send_control(arm, rtb_wire_begin_text());
 		arm->run->control++;
 		arm->in_block = true;
 	}
@@ -228,7 +52,7 @@ commit_if_open(WireArm *arm)
 {
 	if (arm->in_block)
 	{
-		send_control(arm, "COMMIT");
+		rtb_wire_send_control(arm, "COMMIT");
 		arm->run->control++;
 		arm->run->transactions++;
 	}
@@ -251,10 +75,10 @@ run_statement(WireArm *arm, WireStep *step, const WireStep *row)
 	for (int i = 0; i < step->nstatements; i++)
 	{
 		if (savepoint)
-			send_control(arm, "SAVEPOINT rtbench_statement");
-		send_statement(arm, &step->statements[i], step->step->nparams, row);
+			rtb_wire_send_control(arm, "SAVEPOINT rtbench_statement");
+		rtb_wire_send(arm, &step->statements[i], step->step->nparams, row);
 		if (savepoint)
-			send_control(arm, "RELEASE SAVEPOINT rtbench_statement");
+			rtb_wire_send_control(arm, "RELEASE SAVEPOINT rtbench_statement");
 		if (arm->arm->ending == RTB_ENDING_AUTOCOMMIT)
 			arm->run->transactions++;
 	}
@@ -310,7 +134,7 @@ query_rows(WireArm *arm, WireStatement *st, const RtbValues *values, const RtbRo
 		return rtb_connection_query_params(rtb_wire, st->text, values, rows);
 	if (!st->prepared)
 		rtb_wire_prepare(arm, st, values);
-	return execute(arm, st, values, rows);
+	return rtb_wire_execute(arm, st, values, rows);
 }
 
 /* read a driver's rows: in one answer, or as a cursor hands them over */
@@ -323,19 +147,19 @@ read_driver(WireArm *arm, WireStep *step, const WireStep *outer)
 	RtbAnswer	answer;
 	MemoryContext old = MemoryContextSwitchTo(arm->pass_cxt);
 
-	flush_batch(arm);
+	rtb_wire_flush(arm);
 	arm->run->statement_no++;
 	if (step->store != NULL)
 		tuplestore_clear(step->store);
-	if (fetches(arm, st))
+	if (rtb_wire_fetches(arm, st))
 	{
-		answer = fetch_rows(arm, st, &values, &rows);
+		answer = rtb_wire_fetch(arm, st, &values, &rows);
 		arm->run->loop_rows += step->reads_only ? answer.returned : 0;
 	}
 	else
 	{
 		answer = query_rows(arm, st, &values, &rows);
-		arm->many_rows |= answer.returned > MANY_ROWS;
+		arm->many_rows |= answer.returned > RTB_MANY_ROWS;
 		arm->run->loop_rows += step->reads_only ? answer.returned : 0;
 	}
 	arm->run->loop_queries += step->reads_only;
@@ -376,10 +200,10 @@ run_row(WireArm *arm, WireStep *step)
 
 		if (step->values[c] == NULL)
 			continue;
-		flush_batch(arm);
+		rtb_wire_flush(arm);
 		arm->run->statement_no++;
 		started = arm->run->timers ? rtb_clock_ns() : 0;
-		count_answer(arm, rtb_connection_query(rtb_wire, step->values[c], receiver_of(arm, &receiver)));
+		rtb_wire_count(arm, rtb_connection_query(rtb_wire, step->values[c], rtb_wire_receiver(arm, &receiver)));
 		if (arm->arm->ending == RTB_ENDING_AUTOCOMMIT)
 			arm->run->transactions++;
 		if (arm->run->timers)
@@ -395,10 +219,10 @@ run_copy(WireArm *arm, WireStep *step, const WireStep *outer)
 	int64		started;
 
 	read_driver(arm, step, outer);
-	flush_batch(arm);
+	rtb_wire_flush(arm);
 	arm->run->statement_no++;
 	started = arm->run->timers ? rtb_clock_ns() : 0;
-	count_answer(arm, rtb_wire_copy_rows(arm, step));
+	rtb_wire_count(arm, rtb_wire_copy_rows(arm, step));
 	if (arm->arm->ending == RTB_ENDING_AUTOCOMMIT)
 		arm->run->transactions++;
 	if (arm->run->timers)
@@ -563,7 +387,7 @@ rtb_wire_run(void *state, RtbArmRun *run)
 	if (commits(arm) && run->needs_block)
 		begin_if_due(arm, true);
 	run_steps(arm, arm->steps, arm->nsteps, NULL);
-	flush_batch(arm);
+	rtb_wire_flush(arm);
 	if (commits(arm) && !arm->in_block && run->transactions == 0)
 		run->transactions = 1;
 	commit_if_open(arm);

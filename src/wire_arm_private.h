@@ -11,6 +11,9 @@
 #include "lib/stringinfo.h"
 #include "utils/tuplestore.h"
 
+/* a larger answer is taken row by row: that takes a little longer, and no memory */
+#define RTB_MANY_ROWS	1000
+
 /* a text with values in it: what stands between parameters */
 typedef struct WirePiece
 {
@@ -74,6 +77,18 @@ typedef struct WireArm
 
 /* wire_arm_state.c */
 extern void rtb_wire_prepare(WireArm *arm, WireStatement *st, const RtbValues *values);
+
+/* wire_send.c */
+extern void rtb_wire_count(WireArm *arm, RtbAnswer answer);
+extern const RtbRows *rtb_wire_receiver(WireArm *arm, RtbRows *rows);
+extern void rtb_wire_flush(WireArm *arm);
+extern RtbAnswer rtb_wire_execute(WireArm *arm, WireStatement *st, const RtbValues *values,
+								  const RtbRows *rows);
+extern bool rtb_wire_fetches(const WireArm *arm, const WireStatement *st);
+extern RtbAnswer rtb_wire_fetch(WireArm *arm, const WireStatement *st, const RtbValues *values,
+								const RtbRows *rows);
+extern void rtb_wire_send(WireArm *arm, WireStatement *st, int nparams, const WireStep *row);
+extern void rtb_wire_send_control(WireArm *arm, const char *text);
 
 /* wire_arm_copy.c */
 extern RtbAnswer rtb_wire_copy_rows(WireArm *arm, WireStep *step);

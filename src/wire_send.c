@@ -1,0 +1,194 @@
+/*
+ * wire_send.c
+ *	  One statement of an arm, sent by the arm's protocol, and what comes back.
+ *
+ * A prepared statement is parsed at its first execution in a pass, or ever
+ * where plans are kept, which is a round trip of its own.
+ *
+ * Memory: as in wire_arm_state.c.
+ */
+#include "postgres.h"
+
+#include "wire_arm_private.h"
+
+#include "utils/builtins.h"
+
+#include "check.h"
+
+/* ---- rows that come back ---- */
+
+static void
+returned_row(void *arg, int ncolumns, char **values, int *lengths)
+{
+	WireArm    *arm = arg;
+
+	rtb_check_returned_text(arm->run->check, arm->run->with_row_hashes, ncolumns, values, lengths);
+}
+
+/* an answer's rows are the pass's */
+void
+rtb_wire_count(WireArm *arm, RtbAnswer answer)
+{
+	arm->many_rows |= answer.returned > RTB_MANY_ROWS;
+	arm->run->rows += Max(answer.affected, answer.returned);
+	arm->run->rows_unknown |= answer.silent;
+}
+
+/* where returned rows go: *rows, or NULL if nobody wants them */
+const RtbRows *
+rtb_wire_receiver(WireArm *arm, RtbRows *rows)
+{
+	if (arm->run->check == NULL)
+		return NULL;
+	*rows = (RtbRows) {NULL, returned_row, arm};
+	return rows;
+}
+
+/* ---- sending ---- */
+
+/* a text with a row's values in it, as a client that knows no parameters writes it */
+static void
+append_text(StringInfo buf, const WireStatement *st, const WireStep *row)
+{
+	for (int i = 0; i < st->npieces; i++)
+	{
+		const WirePiece *piece = &st->pieces[i];
+		const char *value;
+
+		appendBinaryStringInfo(buf, piece->text, piece->length);
+		if (piece->param == 0)
+			continue;
+		value = row->values[piece->param - 1];
+		appendStringInfoString(buf, value ? quote_literal_cstr(value) : "NULL");
+	}
+}
+
+/* what a pipeline or protocol multi has gathered is sent and waited for */
+void
+rtb_wire_flush(WireArm *arm)
+{
+	RtbRows		receiver;
+	const RtbRows *rows = rtb_wire_receiver(arm, &receiver);
+
+	if (arm->piped)
+		rtb_wire_count(arm, rtb_connection_pipeline_end(rtb_wire, rows));
+	arm->piped = false;
+	if (arm->gathered > 0)
+		rtb_wire_count(arm, rtb_connection_query(rtb_wire, arm->batch.data, rows));
+	arm->gathered = 0;
+	resetStringInfo(&arm->batch);
+}
+
+/* execute what was prepared; meanwhile an error may be that it is gone */
+RtbAnswer
+rtb_wire_execute(WireArm *arm, WireStatement *st, const RtbValues *values, const RtbRows *rows)
+{
+	RtbAnswer	answer;
+
+	arm->executing = true;
+	answer = rtb_connection_execute(rtb_wire, st->name, values, rows);
+	arm->executing = false;
+	return answer;
+}
+
+static void
+send_prepared(WireArm *arm, WireStatement *st, const RtbValues *values, const RtbRows *rows,
+			  bool pipelined)
+{
+	if (!st->prepared)
+	{
+		rtb_wire_flush(arm);
+		rtb_wire_prepare(arm, st, values);
+	}
+	if (pipelined && !arm->piped)
+		rtb_connection_pipeline_begin(rtb_wire, arm->batch_size);
+	arm->piped = pipelined;
+	/* in a pipeline the answer is that of the batch, when it is full */
+	rtb_wire_count(arm, rtb_wire_execute(arm, st, values, rows));
+}
+
+/* does a client read it by portions?  A cursor needs a transaction. */
+bool
+rtb_wire_fetches(const WireArm *arm, const WireStatement *st)
+{
+	return arm->fetch_size > 0 && st->is_query &&
+		(arm->in_block || arm->arm->ending == RTB_ENDING_ROLLBACK);
+}
+
+/* read a query by a cursor, a round trip for each portion */
+RtbAnswer
+rtb_wire_fetch(WireArm *arm, const WireStatement *st, const RtbValues *values, const RtbRows *rows)
+{
+	RtbAnswer	sum = {0};
+	RtbAnswer	answer;
+
+	rtb_connection_declare(rtb_wire, "rtbench_cursor", st->text, values);
+	do
+	{
+		answer = rtb_connection_fetch(rtb_wire, "rtbench_cursor", arm->fetch_size, rows);
+		sum.returned += answer.returned;
+		arm->run->control++;
+	}
+	while (answer.returned == arm->fetch_size);
+	rtb_connection_close_cursor(rtb_wire, "rtbench_cursor");
+	arm->run->control++;
+	return sum;
+}
+
+/* one statement, by the protocol; statements that control transactions are sent at once */
+void
+rtb_wire_send(WireArm *arm, WireStatement *st, int nparams, const WireStep *row)
+{
+	RtbValues	values = {nparams, NULL, row ? (const char *const *) row->values : NULL};
+	RtbRows		receiver;
+	const RtbRows *rows = rtb_wire_receiver(arm, &receiver);
+	StringInfoData text;
+
+	arm->run->statement_no++;
+	if (rtb_wire_fetches(arm, st))
+	{
+		rtb_wire_flush(arm);
+		rtb_wire_count(arm, rtb_wire_fetch(arm, st, &values, rows));
+		return;
+	}
+	switch (arm->protocol)
+	{
+		case RTB_PROTOCOL_UNSET:
+		case RTB_PROTOCOL_PREPARED:
+			send_prepared(arm, st, &values, rows, false);
+			break;
+		case RTB_PROTOCOL_PIPELINE:
+			send_prepared(arm, st, &values, rows, true);
+			break;
+		case RTB_PROTOCOL_EXTENDED:
+			rtb_wire_count(arm, rtb_connection_query_params(rtb_wire, st->text, &values, rows));
+			break;
+		case RTB_PROTOCOL_SIMPLE:
+			if (nparams == 0)
+			{
+				rtb_wire_count(arm, rtb_connection_query(rtb_wire, st->text, rows));
+				break;
+			}
+			initStringInfo(&text);
+			append_text(&text, st, row);
+			rtb_wire_count(arm, rtb_connection_query(rtb_wire, text.data, rows));
+			break;
+		case RTB_PROTOCOL_MULTI:
+			if (arm->gathered > 0)
+				appendStringInfoString(&arm->batch, "; ");
+			append_text(&arm->batch, st, row);
+			if (++arm->gathered >= arm->batch_size)
+				rtb_wire_flush(arm);
+			break;
+		case RTB_PROTOCOL_COPY: /* no arm's: rtb_protocol_read() */
+			elog(ERROR, "unexpected protocol");
+	}
+}
+
+/* what controls transactions: at once, whatever the protocol */
+void
+rtb_wire_send_control(WireArm *arm, const char *text)
+{
+	rtb_wire_flush(arm);
+	(void) rtb_connection_query(rtb_wire, text, NULL);
+}
