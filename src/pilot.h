@@ -26,6 +26,11 @@ typedef struct RtbPilot
 	bool		wrote;			/* some arm's pass got a transaction id */
 } RtbPilot;
 
+/* pilot_discover.c */
+extern void rtb_pilot_in_transaction(RtbSession *s, void (*body) (RtbPilot *), RtbPilot *p);
+extern void rtb_pilot_discover(RtbPilot *p);
+extern bool rtb_pilot_is_written(const RtbSession *s, const char *label);
+
 /* pilot_notes.c: findings in words, into the session's sink */
 extern void rtb_pilot_note_counts(RtbSession *s, int arm, const RtbCounts *c);
 extern void rtb_pilot_note_advice(RtbSession *s, int arm);
