@@ -21,13 +21,10 @@
 #include "check.h"
 #include "cleaning.h"
 #include "difference.h"
-#include "own_sql.h"
 #include "pilot.h"
 #include "probe.h"
 #include "rebuild.h"
-#include "sequences.h"
 #include "session.h"
-#include "stats.h"
 #include "step_timer.h"
 #include "written.h"
 
