@@ -78,7 +78,7 @@ $far->safe_psql('postgres', "CREATE ROLE reads LOGIN SUPERUSER; ALTER ROLE reads
 $node->safe_psql('postgres', "CREATE SERVER reading FOREIGN DATA WRAPPER rtbench_fdw OPTIONS (host '$host', port '$port', dbname 'postgres'); CREATE USER MAPPING FOR CURRENT_USER SERVER reading OPTIONS (user 'reads');
 	CREATE SERVER nowhere FOREIGN DATA WRAPPER rtbench_fdw OPTIONS (host '$host', port '1', dbname 'postgres'); CREATE USER MAPPING FOR CURRENT_USER SERVER nowhere;
 	CREATE SERVER unmapped FOREIGN DATA WRAPPER rtbench_fdw OPTIONS (host '$host', port '$port')");
-like(run_sql(load($insert, "server => 'reading', $table")), qr/ERROR:  cannot execute CREATE SCHEMA in a read-only transaction/, 'a far server that is read only');
+like(run_sql(load($insert, "server => 'reading', $table")), qr/ERROR:  cannot set up a scenario on "reading", which is read-only/, 'a far server that is read only');
 like(run_sql(load($insert, "server => 'nowhere', $table")), qr/ERROR:  could not connect to "nowhere"/, 'one that is not there');
 like(run_sql(load($insert, "server => 'unmapped', $table")), qr/ERROR:  server "unmapped" has no user mapping/, 'one without a mapping');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM rtbench.loads'), '2', 'nothing of these is kept');
