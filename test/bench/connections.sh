@@ -32,11 +32,7 @@ FROM (SELECT d, rtbench.median(array_agg(a.delivered_ms)) AS mean
 SQL
 
 # by TCP too, and on one core
-data=$(sql -c 'SHOW data_directory') || exit
-sql -c "ALTER SYSTEM SET listen_addresses = '127.0.0.1'" -c 'ALTER SYSTEM SET synchronous_commit = off' || exit
-core=$(taskset -cp $$ | sed 's/.*: *\([0-9]*\).*/\1/')
-# libpq in a backend takes options from the environment that the server was started in
-env -u PGOPTIONS taskset -c "$core" pg_ctl -D "$data" -l "$work/log" -o "-p $PGPORT" -m fast -w restart >/dev/null || exit
+one_core "$work" 'synchronous_commit = off'
 extension
 sql <<'SQL' || exit
 CREATE TABLE t (id bigint PRIMARY KEY, v text NOT NULL);
@@ -50,7 +46,7 @@ SQL
 pgbench_once()
 {
 	local TIMEFORMAT='%U %S' us
-	us=$({ time PGOPTIONS='' taskset -c "$core" pgbench -n -c 1 -M "$theirs" -f "$work/script" -t "$1" -D n=5 -h "$host" -p "$port" "$db" 2>&1 |
+	us=$({ time PGOPTIONS='' pgbench -n -c 1 -M "$theirs" -f "$work/script" -t "$1" -D n=5 -h "$host" -p "$port" "$db" 2>&1 |
 		awk -v per="$per" '/^tps/ { print 1e6 / $3 / per }'; } 2>"$work/time")
 	echo "$us $(awk '{ print ($1 + $2) * 1e6 }' "$work/time")"
 }
@@ -100,18 +96,7 @@ for transport in unix tcp; do
 	done
 done
 
-if command -v pgbouncer >/dev/null; then
-	bouncer_port=$((PGPORT + 1))
-	user=$(sql -c 'SELECT current_user')
-	printf '%s\n' '[databases]' "pooled = host=$PGHOST port=$PGPORT dbname=postgres user=$user pool_mode=session" '[pgbouncer]' \
-		'listen_addr = 127.0.0.1' "listen_port = $bouncer_port" 'unix_socket_dir =' 'auth_type = any' "auth_file = $work/users" \
-		"logfile = $work/bouncer.log" "pidfile = $work/bouncer.pid" >"$work/ini"
-	: >"$work/users"
-	taskset -c "$core" pgbouncer -q -d "$work/ini" || exit
-	for _ in {1..50}; do [ -s "$work/bouncer.pid" ] && break; sleep 0.1; done
-	bouncer=$(cat "$work/bouncer.pid")
-	sql -c 'SET client_min_messages = error' -c 'DROP SERVER IF EXISTS pooler CASCADE' -c "CREATE SERVER pooler FOREIGN DATA WRAPPER rtbench_fdw OPTIONS (host '127.0.0.1', port '$bouncer_port', dbname 'pooled', gssencmode 'disable')" \
-		-c 'CREATE USER MAPPING FOR PUBLIC SERVER pooler' || exit
+if pooler "$work"; then
 	for protocol in simple extended prepared; do
 		measure_three pooler $protocol
 	done

@@ -19,26 +19,13 @@ end()
 }
 trap end EXIT
 
-data=$(sql -c 'SHOW data_directory') || exit
-sql -c "ALTER SYSTEM SET listen_addresses = '127.0.0.1'" || exit
-core=$(taskset -cp $$ | sed 's/.*: *\([0-9]*\).*/\1/')
-env -u PGOPTIONS taskset -c "$core" pg_ctl -D "$data" -l "$work/log" -o "-p $PGPORT" -m fast -w restart >/dev/null || exit
+one_core "$work"
 extension
-user=$(sql -c 'SELECT current_user')
 servers=local,tcp
 sql -c "CREATE SERVER tcp FOREIGN DATA WRAPPER rtbench_fdw OPTIONS (host '127.0.0.1', port '$PGPORT', dbname 'postgres', gssencmode 'disable')" \
 	-c 'CREATE USER MAPPING FOR PUBLIC SERVER tcp' || exit
-if command -v pgbouncer >/dev/null; then
-	bouncer_port=$((PGPORT + 1)) servers=$servers,pooler
-	printf '%s\n' '[databases]' "pooled = host=$PGHOST port=$PGPORT dbname=postgres user=$user pool_mode=session" '[pgbouncer]' \
-		'listen_addr = 127.0.0.1' "listen_port = $bouncer_port" 'unix_socket_dir =' 'auth_type = any' "auth_file = $work/users" \
-		"logfile = $work/bouncer.log" "pidfile = $work/bouncer.pid" >"$work/ini"
-	: >"$work/users"
-	taskset -c "$core" pgbouncer -q -d "$work/ini" || exit
-	for _ in {1..50}; do [ -s "$work/bouncer.pid" ] && break; sleep 0.1; done
-	bouncer=$(cat "$work/bouncer.pid")
-	sql -c "CREATE SERVER pooler FOREIGN DATA WRAPPER rtbench_fdw OPTIONS (host '127.0.0.1', port '$bouncer_port', dbname 'pooled', gssencmode 'disable')" \
-		-c 'CREATE USER MAPPING FOR PUBLIC SERVER pooler' || exit
+if pooler "$work"; then
+	servers=$servers,pooler
 else
 	report 'no pgbouncer here: nothing of it is measured' ''
 fi
