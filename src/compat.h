@@ -9,6 +9,11 @@
 
 #include "postgres.h"
 
+/* before the declaration, from 18 on */
+#if PG_VERSION_NUM < 180000
+#define pg_noreturn _Noreturn
+#endif
+
 #if PG_VERSION_NUM < 150000
 #error "rtbench needs PostgreSQL 15 or later"
 #endif

@@ -12,6 +12,7 @@
 #include "nodes/pg_list.h"
 #include "utils/jsonb.h"
 
+#include "compat.h"
 #include "histogram.h"
 #include "scenario.h"
 #include "wire.h"
@@ -97,8 +98,8 @@ typedef struct RtbLoad
 } RtbLoad;
 
 /* load_group.c */
-extern void rtb_load_refuse_sessions(const char *group) pg_attribute_noreturn();
-extern void rtb_load_refuse_rate(const char *group) pg_attribute_noreturn();
+pg_noreturn extern void rtb_load_refuse_sessions(const char *group);
+pg_noreturn extern void rtb_load_refuse_rate(const char *group);
 
 /* load_groups.c */
 /* of an SQL array of documents, or of all arms of a scenario (documents NIL) */

@@ -12,6 +12,8 @@
 
 #include "postgres.h"
 
+#include "nodes/pg_list.h"
+
 #include "connection.h"
 #include "protocol.h"
 
