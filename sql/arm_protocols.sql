@@ -81,3 +81,17 @@ SELECT rtbench.compare(ARRAY[rtbench.arm('a', 'SELECT 1')], transport => 'unix',
 SELECT rtbench.compare(ARRAY[rtbench.arm('a', 'SELECT 1')], transport => 'unix', placement => NULL);
 SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', rtbench.foreach('SELECT generate_series(1, 50)', 'SELECT $1::int'))], transport => 'unix', placement => 'same core', rounds => 2);
 SELECT options ->> 'placement' AS placement, options ->> 'protocol' AS protocol, (SELECT count(DISTINCT core) = 1 AND bool_and(core = far_core) FROM rtbench.passes p WHERE p.run = r.run AND round > 0) AS on_one_core FROM rtbench.runs r ORDER BY run DESC LIMIT 1;
+-- what would end a pass's transaction is refused before it is sent, in generated texts too
+CREATE TABLE regress_rtb_own (a int);
+\set VERBOSITY terse
+SELECT text_sent, protocol, (SELECT string_agg(verdict, ' ') FROM rtbench.compare(ARRAY[rtbench.arm('a', 'INSERT INTO regress_rtb_own VALUES (1)'),
+		rtbench.arm('ends', rtbench.step('INSERT INTO regress_rtb_own VALUES (1)'), rtbench.generated(format('SELECT %L', text_sent)))], rounds => 2, control => false, transport => 'unix', protocol => protocol)) AS verdicts
+FROM unnest(ARRAY['commit', 'END', '/* */ COMMIT;', 'commit and chain', 'SELECT 1; commit; begin', 'abort', 'prepare transaction ''x''', 'savepoint s', 'ROLLBACK', $$SELECT 'end', 1 AS "commit" -- begin$$]) text_sent,
+	unnest('{prepared,simple,multi}'::text[]) protocol WHERE protocol = 'prepared' OR text_sent ~ 'COMMIT|chain';
+SELECT count(*) FROM regress_rtb_own;
+DROP TABLE regress_rtb_own;
+-- a comment at the end of a text does not swallow the next one
+SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('loop', steps => ARRAY[rtbench.foreach('SELECT generate_series(1, 50)', 'INSERT INTO t VALUES ($1) -- one')], protocol => 'multi', batch => 20),
+	rtbench.arm('one', 'INSERT INTO t SELECT generate_series(1, 50)')], setup => 'CREATE TABLE t (a int)', transport => 'unix', rounds => 1, control => false);
+SELECT arm, statements, rows, verdict FROM rtbench.result();
+SELECT rows, statements, round_trips FROM rtbench.ask('SELECT :n -- c', protocol => 'multi', times => 5);

@@ -29,6 +29,7 @@ struct RtbAsk
 	const char *statement;		/* as it is sent, where it is always the same */
 	int			npieces;		/* 1: the number is not in it */
 	char	  **pieces;			/* between them stands the number */
+	bool		has_comment;
 	char		name[32];		/* prepared under */
 	StringInfoData text;
 };
@@ -120,6 +121,7 @@ rtb_ask_create(RtbConnection *c, const char *statement, RtbProtocol protocol, in
 	ask->batch = batch;
 	initStringInfo(&ask->text);
 	ask->statement = statement;
+	ask->has_comment = strstr(statement, "--") != NULL;
 	if (protocol == RTB_PROTOCOL_COPY)
 		cut_row(ask, copy_row);
 	else
@@ -159,7 +161,8 @@ run_multi(RtbAsk *ask, int64 first, int64 times)
 		{
 			pg_lltoa(first + done, number);
 			append_filled(ask, number);
-			appendStringInfoChar(&ask->text, ';');
+			/* a comment to the end of the line must not take the next one */
+			appendStringInfoString(&ask->text, ask->has_comment ? "\n;" : ";");
 		}
 		add_answer(&sum, rtb_connection_query(ask->c, ask->text.data, NULL));
 	}

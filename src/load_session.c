@@ -206,7 +206,7 @@ static ErrorData *
 try_transaction(RtbLoadWork *variant)
 {
 	ErrorData  *volatile edata = NULL;
-	RtbArmRun	run = {0};
+	RtbArmRun	run = {.timed = true};
 
 	PG_TRY();
 	{

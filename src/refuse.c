@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "nodes/value.h"
@@ -256,6 +258,37 @@ rtb_script_refuse(const char *statement, bool savepoints)
 		if (!(savepoints && is_savepoint(stmt)))
 			rtb_script_refuse_parsed(stmt);
 	}
+}
+
+static bool
+is_word_char(char c)
+{
+	return c == '_' || isalnum((unsigned char) c) || IS_HIGHBIT_SET(c);
+}
+
+/*
+ * Has the text one of the words that statements which control transactions
+ * begin with?  Cheap enough for inside the clock: most texts have none, and the
+ * others are then parsed.
+ */
+bool
+rtb_script_may_control(const char *text)
+{
+	static const char *const words[] = {"commit", "end", "rollback", "abort", "prepare", "savepoint", "release", "begin", "start"};
+
+	for (const char *c = text; *c != '\0'; c++)
+	{
+		if (c > text && is_word_char(c[-1]))
+			continue;
+		for (int i = 0; i < lengthof(words); i++)
+		{
+			int			n = strlen(words[i]);
+
+			if ((*c | 0x20) == words[i][0] && pg_strncasecmp(c, words[i], n) == 0 && !is_word_char(c[n]))
+				return true;
+		}
+	}
+	return false;
 }
 
 /* does a query write in its WITH? */

@@ -317,7 +317,7 @@ begin_repetition(RtbSession *s, const RtbPassRequest *rq, Repetition *r)
 	r->committing = commits(arm);
 	r->seen.discovery = rq->kind == RTB_PASS_DISCOVERY;
 	r->seen.committing = r->committing;
-	r->seen.timed = is_timed(rq->kind);
+	r->seen.timed = r->run.timed = is_timed(rq->kind);
 	r->seen.run = &r->run;
 	r->seen.written = s->at->written;
 	r->watch.scratch = s->at->fixture.schema;

@@ -61,6 +61,8 @@ extern int	rtb_script_hint_known(List *known);
 extern void rtb_script_remark(const char *text);
 extern void rtb_script_refuse(const char *statement, bool savepoints);
 extern void rtb_script_refuse_parsed(const Node *stmt);
+/* could the text end or begin a transaction, as far as its words tell? */
+extern bool rtb_script_may_control(const char *text);
 /* does the text hold a SAVEPOINT, RELEASE or ROLLBACK TO? */
 extern bool rtb_script_has_savepoint(const char *text);
 /* is the text one query that only reads, as a cursor wants it? */

@@ -30,6 +30,7 @@ typedef struct RtbArmRun
 	/* of a connection, which has no receivers */
 	struct RtbCheck *check;		/* where returned rows are digested; NULL: nobody wants them */
 	bool		with_row_hashes;
+	bool		timed;
 	int64		bytes_sent;
 	int64		bytes_received;
 	int			core;			/* where this process ran at the end, -1 if unknown */

@@ -21,6 +21,7 @@
 
 #include "check.h"
 #include "probe.h"
+#include "script.h"
 #include "step_timer.h"
 
 static void run_steps(WireArm *arm, WireStep *steps, int nsteps, const WireStep *row);
@@ -202,6 +203,9 @@ run_row(WireArm *arm, WireStep *step)
 			continue;
 		rtb_wire_flush(arm);
 		arm->run->statement_no++;
+		/* what was sent cannot be taken back: a COMMIT is refused before, in every pass */
+		if (!arm->run->timed || rtb_script_may_control(step->values[c]))
+			rtb_script_refuse(step->values[c], false);
 		started = arm->run->timers ? rtb_clock_ns() : 0;
 		rtb_wire_count(arm, rtb_connection_query(rtb_wire, step->values[c], rtb_wire_receiver(arm, &receiver)));
 		if (arm->arm->ending == RTB_ENDING_AUTOCOMMIT)

@@ -29,6 +29,7 @@ typedef struct WireStatement
 	bool		attempted;		/* to prepare it, without success */
 	bool		prepared;
 	bool		is_query;		/* a cursor can read it */
+	bool		has_comment;	/* to the end of a line: another text must begin on the next */
 	bool		kept;			/* until the arm is closed, not for a pass */
 	int			npieces;
 	WirePiece  *pieces;

@@ -117,6 +117,7 @@ open_steps(List *steps, WireStep **out, int *nout)
 			st->kept = step->plans_kept;
 			find_pieces(st);
 			st->is_query = rtb_script_is_query(st->text);
+			st->has_comment = strstr(st->text, "--") != NULL;
 		}
 		if (step->kind != RTB_STEP_STATEMENT)
 			state->reads_only = IsA(linitial_node(RawStmt, rtb_script_parse(step->text))->stmt, SelectStmt);

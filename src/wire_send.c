@@ -74,7 +74,15 @@ rtb_wire_flush(WireArm *arm)
 		rtb_wire_count(arm, rtb_connection_pipeline_end(rtb_wire, rows));
 	arm->piped = false;
 	if (arm->gathered > 0)
-		rtb_wire_count(arm, rtb_connection_query(rtb_wire, arm->batch.data, rows));
+	{
+		RtbAnswer	answer = rtb_connection_query(rtb_wire, arm->batch.data, rows);
+
+		rtb_wire_count(arm, answer);
+		if (answer.results != arm->gathered)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROTOCOL_VIOLATION),
+					 errmsg("%d statements were sent in one text, and %d answered", arm->gathered, answer.results)));
+	}
 	arm->gathered = 0;
 	resetStringInfo(&arm->batch);
 }
@@ -174,9 +182,8 @@ rtb_wire_send(WireArm *arm, WireStatement *st, int nparams, const WireStep *row)
 			rtb_wire_count(arm, rtb_connection_query(rtb_wire, text.data, rows));
 			break;
 		case RTB_PROTOCOL_MULTI:
-			if (arm->gathered > 0)
-				appendStringInfoString(&arm->batch, "; ");
 			append_text(&arm->batch, st, row);
+			appendStringInfoString(&arm->batch, st->has_comment ? "\n;" : ";");
 			if (++arm->gathered >= arm->batch_size)
 				rtb_wire_flush(arm);
 			break;

@@ -128,6 +128,11 @@ wire_settle(void)
 	int			trips = in_block && under_clock != NULL && under_clock->needs_block ? BLOCK_TRIPS : 0;
 
 	rtb_wire_apart(false);
+	if (in_block && under_clock != NULL && !rtb_connection_in_block(rtb_wire))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TRANSACTION_TERMINATION),
+				 errmsg("the arm has ended its transaction at the far end"),
+				 errhint("A pass is one transaction, which rtbench begins and rolls back.")));
 	if (settles && in_block)
 		rtb_connection_aside(rtb_wire, "SET CONSTRAINTS ALL IMMEDIATE");
 	for (int i = 0; i < trips; i++)
