@@ -662,7 +662,7 @@ RETURNS TABLE (
 AS 'MODULE_PATHNAME', 'rtb_sql_project'
 LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
 COMMENT ON FUNCTION rtbench.project(float8[], bigint) IS
-'Computed, not measured: what each arm of a run would take over a network with such round trips, as its median plus round trips times distance; the speedup over the baseline at that distance (NULL where they cannot be compared), and the factor over the floor. A lower bound. Without an id, of your own last run.';
+'Computed, not measured: what each arm of a run would take over a network with such round trips, as its median plus round trips times distance; the speedup over the baseline at that distance (NULL where they cannot be compared), and the factor over the floor. Low by what a statement after an idle wait is dearer. Without an id, of your own last run.';
 
 CREATE FUNCTION rtbench.project_count(statements bigint, milliseconds float8)
 RETURNS numeric

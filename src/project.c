@@ -4,7 +4,7 @@
  *
  * Floor and round trips are measured; the distance is given.  Nothing is added
  * for what a real network and an idle server do besides, so that a projection
- * is a lower bound.
+ * is low by that.
  *
  * Memory: rows are built in the current context and copied into the result's
  * tuplestore.
@@ -25,7 +25,7 @@
 PG_FUNCTION_INFO_V1(rtb_sql_project);
 PG_FUNCTION_INFO_V1(rtb_sql_project_count);
 
-#define REMARK		"a lower bound: a statement after an idle wait is dearer than one right after another"
+#define REMARK		"low by what a statement after an idle wait is dearer than one right after another; as sure as the median it starts from"
 #define NO_FLOOR	"no floor: the measured time has a simulated distance in it"
 
 static void
