@@ -77,14 +77,15 @@ pooler()
 	local work=$1 user
 	command -v pgbouncer >/dev/null || return 1
 	bouncer_port=$((PGPORT + 1))
+	while (exec 3<>"/dev/tcp/127.0.0.1/$bouncer_port") 2>/dev/null; do bouncer_port=$((bouncer_port + 1)); done
 	user=$(sql -c 'SELECT current_user')
 	printf '%s\n' '[databases]' "pooled = host=$PGHOST port=$PGPORT dbname=postgres user=$user pool_mode=session" '[pgbouncer]' \
 		'listen_addr = 127.0.0.1' "listen_port = $bouncer_port" 'unix_socket_dir =' 'auth_type = any' "auth_file = $work/users" \
 		"logfile = $work/bouncer.log" "pidfile = $work/bouncer.pid" >"$work/ini"
 	: >"$work/users"
 	pgbouncer -q -d "$work/ini" || exit
-	for _ in {1..50}; do [ -s "$work/bouncer.pid" ] && break; sleep 0.1; done
-	bouncer=$(cat "$work/bouncer.pid")
+	for _ in {1..200}; do [ -s "$work/bouncer.pid" ] && break; sleep 0.1; done
+	bouncer=$(cat "$work/bouncer.pid") || { cat "$work/bouncer.log"; exit 1; }
 	sql -c 'SET client_min_messages = error' -c 'DROP SERVER IF EXISTS pooler CASCADE' -c "CREATE SERVER pooler FOREIGN DATA WRAPPER rtbench_fdw OPTIONS (host '127.0.0.1', port '$bouncer_port', dbname 'pooled', gssencmode 'disable')" \
 		-c 'CREATE USER MAPPING FOR PUBLIC SERVER pooler' || exit
 }
