@@ -95,3 +95,11 @@ SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('loop', steps => ARRAY[rt
 	rtbench.arm('one', 'INSERT INTO t SELECT generate_series(1, 50)')], setup => 'CREATE TABLE t (a int)', transport => 'unix', rounds => 1, control => false);
 SELECT arm, statements, rows, verdict FROM rtbench.result();
 SELECT rows, statements, round_trips FROM rtbench.ask('SELECT :n -- c', protocol => 'multi', times => 5);
+-- a text of several statements is one message, whatever the protocol
+SELECT protocol, (SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('one_text', E'INSERT INTO t VALUES (1); UPDATE t SET a = 2; -- end\nSELECT a FROM t -- last'), rtbench.arm('each', 'INSERT INTO t VALUES (1)', 'UPDATE t SET a = 2', 'SELECT a FROM t')],
+	setup => 'CREATE TABLE t (a int)', transport => 'unix', protocol => protocol, fetch_size => 10, rounds => 1, label => protocol)) AS arms
+FROM unnest('{prepared,extended,simple,pipeline,multi}'::text[]) protocol;
+SELECT label AS protocol, arm, round_trips, statements, rows, verdict = 'not comparable' AS differs FROM rtbench.runs r, rtbench.result(r.run) WHERE label IN ('prepared', 'extended', 'simple', 'pipeline', 'multi') ORDER BY r.run, arm;
+CALL rtbench.run_compare(ARRAY[rtbench.arm('one_text', steps => ARRAY['INSERT INTO t VALUES (1); INSERT INTO t VALUES (2)'], ending => 'autocommit'), rtbench.arm('block', steps => ARRAY['INSERT INTO t VALUES (1); INSERT INTO t VALUES (2)', 'SELECT 1'], ending => 'commit')],
+	setup => 'CREATE TABLE t (a int)', transport => 'unix', rounds => 1);
+SELECT arm, round_trips, statements, transactions FROM rtbench.result();

@@ -62,17 +62,19 @@ commit_if_open(WireArm *arm)
 
 /* ---- the kinds of steps ---- */
 
+/* several statements that a client sends as one text */
+static bool
+is_one_text(const RtbStep *step)
+{
+	return list_length(step->statements) > 1 && step->nparams == 0 && step->subtransaction == RTB_SUBXACT_NONE;
+}
+
+/* the statements of a step, each a message */
 static void
-run_statement(WireArm *arm, WireStep *step, const WireStep *row)
+send_each(WireArm *arm, WireStep *step, const WireStep *row)
 {
 	bool		savepoint = step->step->subtransaction == RTB_SUBXACT_SAVEPOINT;
-	int64		started = arm->run->timers ? rtb_clock_ns() : 0;
 
-	if (step->step->subtransaction == RTB_SUBXACT_INTERNAL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a client cannot begin an internal subtransaction"),
-				 errhint("subtransaction => 'savepoint' is what a client can do; 'internal' runs by transport => 'worker'.")));
 	for (int i = 0; i < step->nstatements; i++)
 	{
 		if (savepoint)
@@ -83,6 +85,25 @@ run_statement(WireArm *arm, WireStep *step, const WireStep *row)
 		if (arm->arm->ending == RTB_ENDING_AUTOCOMMIT)
 			arm->run->transactions++;
 	}
+}
+
+static void
+run_statement(WireArm *arm, WireStep *step, const WireStep *row)
+{
+	int64		started = arm->run->timers ? rtb_clock_ns() : 0;
+
+	if (step->step->subtransaction == RTB_SUBXACT_INTERNAL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a client cannot begin an internal subtransaction"),
+				 errhint("subtransaction => 'savepoint' is what a client can do; 'internal' runs by transport => 'worker'.")));
+	if (is_one_text(step->step))
+	{
+		rtb_wire_send_text(arm, step);
+		arm->run->transactions += arm->arm->ending == RTB_ENDING_AUTOCOMMIT;
+	}
+	else
+		send_each(arm, step, row);
 	if (arm->run->timers)
 		rtb_step_timer_add(&arm->run->timers[step->step->id - 1], rtb_clock_ns() - started,
 						   RTB_PLAN_UNKNOWN);
@@ -318,6 +339,8 @@ needs_block(const WireArm *arm)
 	/* what a block begins with is needed by each transaction */
 	if (rtb_wire_path_in_blocks())
 		return true;
+	if (arm->nsteps == 1 && only->kind == RTB_STEP_STATEMENT && is_one_text(only))
+		return false;
 	return arm->nsteps > 1 || only->kind != RTB_STEP_STATEMENT ||
 		list_length(only->statements) > 1 || only->subtransaction != RTB_SUBXACT_NONE ||
 		(arm->fetch_size > 0 && arm->steps[0].statements[0].is_query);

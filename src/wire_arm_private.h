@@ -89,6 +89,7 @@ extern bool rtb_wire_fetches(const WireArm *arm, const WireStatement *st);
 extern RtbAnswer rtb_wire_fetch(WireArm *arm, const WireStatement *st, const RtbValues *values,
 								const RtbRows *rows);
 extern void rtb_wire_send(WireArm *arm, WireStatement *st, int nparams, const WireStep *row);
+extern void rtb_wire_send_text(WireArm *arm, const WireStep *step);
 extern void rtb_wire_send_control(WireArm *arm, const char *text);
 
 /* wire_arm_copy.c */

@@ -192,6 +192,28 @@ rtb_wire_send(WireArm *arm, WireStatement *st, int nparams, const WireStep *row)
 	}
 }
 
+/*
+ * A text of several statements, as one message, by whatever protocol: only the
+ * simple one has such messages.
+ */
+void
+rtb_wire_send_text(WireArm *arm, const WireStep *step)
+{
+	RtbRows		receiver;
+
+	arm->run->statement_no += step->nstatements;
+	if (arm->protocol != RTB_PROTOCOL_MULTI)
+	{
+		rtb_wire_flush(arm);
+		rtb_wire_count(arm, rtb_connection_query(rtb_wire, step->step->text, rtb_wire_receiver(arm, &receiver)));
+		return;
+	}
+	appendStringInfo(&arm->batch, "%s\n;", step->step->text);
+	arm->gathered += step->nstatements;
+	if (arm->gathered >= arm->batch_size)
+		rtb_wire_flush(arm);
+}
+
 /* what controls transactions: at once, whatever the protocol */
 void
 rtb_wire_send_control(WireArm *arm, const char *text)
