@@ -318,6 +318,25 @@ column_title(const RtbDigest *digest, int column)
 }
 
 /*
+ * rtb_digest_label
+ *		What a table is called in a digest, palloc'd; schema may be NULL.  Names
+ *		are quoted where they need it, whatever quote_all_identifiers says: it is
+ *		hashed, and held against other servers' and sessions'.
+ */
+char *
+rtb_digest_label(const char *schema, const char *name)
+{
+	bool		all = quote_all_identifiers;
+	char	   *label;
+
+	/* nothing in between throws but for want of memory, which the caller's setting does not matter to */
+	quote_all_identifiers = false;
+	label = quote_qualified_identifier(schema, name);
+	quote_all_identifiers = all;
+	return label;
+}
+
+/*
  * Fold the digest of one table into that of everything that is checked.
  *
  * The label is the table's name as people should read it.  It is hashed with

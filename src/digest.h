@@ -57,6 +57,7 @@ extern void rtb_digest_set_columns(RtbDigest *digest, int ncolumns, char **names
 extern RtbHash128 rtb_digest_add_text_row(RtbDigest *digest, int ncolumns, char **values, int *lengths);
 extern char *rtb_digest_text(const RtbDigest *digest);
 extern bool rtb_digest_equal(const RtbDigest *a, const RtbDigest *b);
+extern char *rtb_digest_label(const char *schema, const char *name);
 extern void rtb_digest_combine(RtbDigest *total, const char *label, const RtbDigest *part);
 extern List *rtb_digest_differing_list(const RtbDigest *a, const RtbDigest *b);
 extern char *rtb_digest_differing_columns(const RtbDigest *a, const RtbDigest *b);

@@ -224,7 +224,7 @@ rtb_sql_digest_tables(PG_FUNCTION_ARGS)
 	{
 		Oid			table = DatumGetObjectId(elements[i]);
 		char	   *name = nulls[i] ? NULL : get_rel_name(table);
-		char	   *label;
+		char	   *schema;
 		RtbDigest	part;
 
 		if (nulls[i])
@@ -235,13 +235,13 @@ rtb_sql_digest_tables(PG_FUNCTION_ARGS)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_TABLE),
 					 errmsg("relation with OID %u does not exist", table)));
-		label = quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)), name);
+		schema = get_namespace_name(get_rel_namespace(table));
 
 		rtb_digest_init(&part);
 		SPI_connect();
-		digest_query(psprintf("SELECT * FROM %s", label), true, &part, NULL);
+		digest_query(psprintf("SELECT * FROM %s", quote_qualified_identifier(schema, name)), true, &part, NULL);
 		SPI_finish();
-		rtb_digest_combine(&total, label, &part);
+		rtb_digest_combine(&total, rtb_digest_label(schema, name), &part);
 	}
 	PG_RETURN_DATUM(digest_result(fcinfo, &total));
 }

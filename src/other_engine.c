@@ -24,6 +24,7 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
+#include "digest.h"
 #include "fixture.h"
 #include "own_sql.h"
 #include "written.h"
@@ -75,15 +76,16 @@ rtb_engine_tables(const char *schema, List *ignore_columns)
 
 	for (int i = 0; i < rows->n; i++)
 	{
-		const char *label = quote_identifier(rtb_own_row_text(rows, i, 1));
+		const char *name = rtb_own_row_text(rows, i, 1);
+		char	   *label = rtb_digest_label(NULL, name);
 
 		if (rel == NULL || strcmp(rel->label, label) != 0)
 		{
 			rel = palloc0(sizeof(RtbRelation));
 			rel->relkind = RELKIND_RELATION;
 			rel->scratch = true;
-			rel->label = pstrdup(label);
-			rel->name = psprintf("%s.%s", quote_identifier(schema), label);
+			rel->label = label;
+			rel->name = quote_qualified_identifier(schema, name);
 			rel->tuples = -1;
 			tables = lappend(tables, rel);
 		}

@@ -22,6 +22,7 @@
 #include "utils/rel.h"
 #include "utils/relcache.h"
 
+#include "digest.h"
 #include "own_sql.h"
 
 #define WEAK_MODES (LOCKBIT_ON(AccessShareLock) | LOCKBIT_ON(RowShareLock))
@@ -330,14 +331,15 @@ rtb_texts_text(List *texts)
 /*
  * Tables of two passes are matched by their labels, so no two of one pass may
  * have the same: names are quoted, and a temporary table has its schema's
- * where a fixture may have one of its name.
+ * where a fixture may have one of its name.  Labels are quoted here, as
+ * another server may do it differently.
  */
 static const char describe_sql[] =
 "SELECT c.oid::bigint, c.relkind::text, n.nspname = $2, c.relpersistence = 't',"
 "       pg_catalog.format('%I.%I', n.nspname, c.relname),"
-"       CASE WHEN n.nspname = $2 OR $2 = '' AND c.relpersistence = 't' THEN pg_catalog.quote_ident(c.relname)"
-"            WHEN c.relpersistence = 't' THEN pg_catalog.format('pg_temp.%I', c.relname)"
-"            ELSE pg_catalog.format('%I.%I', n.nspname, c.relname) END AS label,"
+"       CASE WHEN n.nspname = $2 OR $2 = '' AND c.relpersistence = 't' THEN NULL"
+"            WHEN c.relpersistence = 't' THEN 'pg_temp'"
+"            ELSE n.nspname::text END, c.relname::text,"
 "       (SELECT pg_catalog.string_agg(pg_catalog.quote_ident(a.attname), ', ' ORDER BY a.attnum)"
 "          FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0"
 "           AND NOT a.attisdropped AND a.attname <> ALL ($3::text[])),"
@@ -386,12 +388,12 @@ rtb_written_describe(List *oids, const char *scratch, List *ignore_columns)
 		rel->scratch = rtb_own_row_bool(rows, i, 3);
 		rel->temporary = rtb_own_row_bool(rows, i, 4);
 		rel->name = rtb_own_row_text(rows, i, 5);
-		rel->label = rtb_own_row_text(rows, i, 6);
-		rel->columns = rtb_own_row_text(rows, i, 7);
-		rel->unreadable = rtb_own_row_text(rows, i, 8);
-		rel->owned = rtb_own_row_bool(rows, i, 9);
-		rel->bytes = rtb_own_row_int64(rows, i, 10);
-		rel->tuples = (double) rtb_own_row_int64(rows, i, 11);
+		rel->label = rtb_digest_label(rtb_own_row_text(rows, i, 6), rtb_own_row_text(rows, i, 7));
+		rel->columns = rtb_own_row_text(rows, i, 8);
+		rel->unreadable = rtb_own_row_text(rows, i, 9);
+		rel->owned = rtb_own_row_bool(rows, i, 10);
+		rel->bytes = rtb_own_row_int64(rows, i, 11);
+		rel->tuples = (double) rtb_own_row_int64(rows, i, 12);
 		relations = lappend(relations, rel);
 	}
 	rtb_own_end(nest);
