@@ -129,10 +129,35 @@ rtb_own_query(const char *sql, int nargs, Oid *types, Datum *values, const char 
 	return SPI_processed;
 }
 
-/* a result's value in text form (SPI's context), NULL of a null */
+/*
+ * What a statement of rtbench's own returned is not what it was asked for: at
+ * a far end functions and tables may be others, or rows may be hidden.
+ */
+static void
+require_value(uint64 row, int column, uint64 rows, int columns)
+{
+	if (row < rows && column >= 1 && column <= columns)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_CARDINALITY_VIOLATION),
+			 errmsg("a statement of rtbench's own returned " UINT64_FORMAT " rows of %d columns", rows, columns),
+			 errdetail("Column %d of row " UINT64_FORMAT " is needed.", column, row + 1)));
+}
+
+static void
+require_own_value(uint64 row, int column)
+{
+	if (SPI_tuptable == NULL)
+		require_value(row, column, 0, 0);
+	else
+		require_value(row, column, SPI_tuptable->numvals, SPI_tuptable->tupdesc->natts);
+}
+
+/* a result's value in text form (SPI's context), NULL of a null; 21000 without such a value */
 char *
 rtb_own_text(uint64 row, int column)
 {
+	require_own_value(row, column);
 	return SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column);
 }
 
@@ -141,9 +166,10 @@ bool
 rtb_own_bool(uint64 row, int column)
 {
 	bool		isnull;
-	Datum		value = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc,
-									  column, &isnull);
+	Datum		value;
 
+	require_own_value(row, column);
+	value = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, &isnull);
 	return !isnull && DatumGetBool(value);
 }
 
@@ -152,9 +178,10 @@ int64
 rtb_own_int64(uint64 row, int column)
 {
 	bool		isnull;
-	Datum		value = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc,
-									  column, &isnull);
+	Datum		value;
 
+	require_own_value(row, column);
+	value = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, &isnull);
 	return isnull ? 0 : DatumGetInt64(value);
 }
 
@@ -280,11 +307,11 @@ rtb_own_rows(const char *sql, int nparams, char **params)
 	return far_route != NULL ? far_route(sql, nparams, params) : rows_here(sql, nparams, params);
 }
 
-/* a value as text, NULL of a null; columns from 1 */
+/* a value as text, NULL of a null; columns from 1; 21000 without such a value */
 char *
 rtb_own_row_text(const RtbOwnRows *rows, int row, int column)
 {
-	Assert(row < rows->n && column <= rows->columns);
+	require_value(row, column, rows->n, rows->columns);
 	return rows->values[row * rows->columns + column - 1];
 }
 

@@ -243,14 +243,14 @@ rtb_scratch_create(const RtbTransport *transport, MemoryContext cxt)
 /*
  * rtb_scratch_recreate
  *		Drop a scratch schema with all in it and create one of the same name and
- *		comment, in the running transaction, SPI connected.
+ *		comment, in the running transaction, SPI connected.  3F000 if it is gone.
  */
 void
 rtb_scratch_recreate(const char *schema)
 {
 	char	   *params[1] = {pstrdup(schema)};
 	int			nest = rtb_own_begin();
-	char	   *comment;
+	RtbOwnRows *comment;
 
 	if (rtb_own_is_other())
 	{
@@ -258,11 +258,19 @@ rtb_scratch_recreate(const char *schema)
 		rtb_own_rows(psprintf("CREATE SCHEMA %s", quote_identifier(schema)), 0, NULL);
 		return;
 	}
-	comment = rtb_own_row_text(rtb_own_rows("SELECT pg_catalog.quote_literal(pg_catalog.obj_description(n.oid, 'pg_namespace'))"
-										 " FROM pg_catalog.pg_namespace n WHERE n.nspname = $1", 1, params), 0, 1);
+	comment = rtb_own_rows("SELECT pg_catalog.obj_description(n.oid, 'pg_namespace')"
+						   " FROM pg_catalog.pg_namespace n WHERE n.nspname = $1", 1, params);
+	if (comment->n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_SCHEMA),
+				 errmsg("scratch schema \"%s\" is gone", schema),
+				 errhint("An arm has dropped it, or the session that made it was ended during the run.")));
 	rtb_scratch_empty(schema);
 	rtb_own_rows(psprintf("CREATE SCHEMA %s", quote_identifier(schema)), 0, NULL);
-	rtb_own_rows(psprintf("COMMENT ON SCHEMA %s IS %s", quote_identifier(schema), comment), 0, NULL);
+	/* an arm may have taken the comment away */
+	if (rtb_own_row_text(comment, 0, 1) != NULL)
+		rtb_own_rows(psprintf("COMMENT ON SCHEMA %s IS %s", quote_identifier(schema),
+							  quote_literal_cstr(rtb_own_row_text(comment, 0, 1))), 0, NULL);
 	rtb_own_end(nest);
 }
 
@@ -277,14 +285,14 @@ rtb_scratch_drop(const char *schema)
 	forget_schema(schema);
 }
 
-/* scratch schemas of this role whose maker is gone */
+/* scratch schemas of this role whose maker is gone; no backslash: how it is read is a setting */
 static const char left_over_sql[] =
 "SELECT n.nspname::text"
 "  FROM pg_catalog.pg_namespace n,"
 "       pg_catalog.regexp_matches(pg_catalog.obj_description(n.oid, 'pg_namespace'),"
-"         '^" SCRATCH_COMMENT "(\\d+) started at (\\d+)$') AS m"
-" WHERE n.nspname LIKE 'rtbench\\_scratch\\_%'"
-"   AND n.nspowner = quote_ident(current_user)::regrole"
+"         '^" SCRATCH_COMMENT "([0-9]+) started at ([0-9]+)$') AS m"
+" WHERE pg_catalog.left(n.nspname, 16) = 'rtbench_scratch_'"
+"   AND n.nspowner = (SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = current_user)"
 "   AND NOT EXISTS (SELECT FROM pg_catalog.pg_stat_activity a"
 "         WHERE a.pid::text = m[1]"
 "           AND (a.backend_start IS NULL OR m[2] ="
@@ -347,7 +355,10 @@ rtb_scratch_cleanup(void)
 			left = lappend(left, rtb_own_row_text(rows, i, 1));
 	}
 	foreach(lc, left)
-		(void) rtb_own_rows(psprintf("DROP SCHEMA IF EXISTS %s CASCADE",
-									 quote_identifier(lfirst(lc))), 0, NULL);
+	{
+		(void) rtb_own_rows("BEGIN", 0, NULL);
+		rtb_scratch_empty(lfirst(lc));
+		(void) rtb_own_rows("COMMIT", 0, NULL);
+	}
 	return list_length(left);
 }

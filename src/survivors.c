@@ -79,11 +79,11 @@ release_far(RtbSession *s, const RtbPassRequest *rq)
 {
 	if (rq->locked != NULL && !rtb_own_is_other())
 	{
-		RtbOwnRows *rows = rtb_own_rows("SELECT count(*) FROM pg_catalog.pg_locks"
+		RtbOwnRows *rows = rtb_own_rows("SELECT pg_catalog.count(*) FROM pg_catalog.pg_locks"
 										" WHERE pid = pg_catalog.pg_backend_pid() AND locktype = 'advisory'", 0, NULL);
 
 		s->at->leaked_locks = (int) rtb_own_row_int64(rows, 0, 1);
-		rows = rtb_own_rows("SELECT count(*) FROM pg_catalog.pg_prepared_statements WHERE from_sql", 0, NULL);
+		rows = rtb_own_rows("SELECT pg_catalog.count(*) FROM pg_catalog.pg_prepared_statements WHERE from_sql", 0, NULL);
 		s->at->leaked_statements = (int) rtb_own_row_int64(rows, 0, 1);
 	}
 	if (s->at->arms[rq->arm]->ending != RTB_ENDING_ROLLBACK)

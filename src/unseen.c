@@ -17,13 +17,16 @@
 
 #include "own_sql.h"
 
-/* longest names first: "lines_old" before "lines" */
+/*
+ * Longest names first: "lines_old" before "lines".  A literal with a backslash
+ * is E'', which is read alike whatever standard_conforming_strings is.
+ */
 static const char candidates_sql[] =
 "SELECT pg_catalog.format('%I.%I', n.nspname, c.relname), c.relname::text, c.relpersistence = 't', c.xmin"
 "  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
 " WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.oid >= 16384"
 "   AND (c.relpersistence <> 't' OR n.oid = pg_catalog.pg_my_temp_schema())"
-"   AND $1 ~ ('(^|[^\\w$])' || pg_catalog.regexp_replace(c.relname, '(\\W)', '\\\\\\1', 'g') || '($|[^\\w$])')"
+"   AND $1 ~ ('(^|[^[:alnum:]_$])' || pg_catalog.regexp_replace(c.relname, '([^[:alnum:]_])', E'\\\\\\\\\\\\1', 'g') || '($|[^[:alnum:]_$])')"
 " ORDER BY pg_catalog.length(c.relname) DESC, c.oid";
 
 /*

@@ -180,7 +180,7 @@ wire_digest(const char *query, RtbDigest *digest, Tuplestorestate *row_hashes)
 /* ---- what was written ---- */
 
 static const char locked_sql[] =
-"SELECT l.relation::bigint, max(CASE l.mode WHEN 'RowExclusiveLock' THEN 3 WHEN 'ShareUpdateExclusiveLock' THEN 4"
+"SELECT l.relation::bigint, pg_catalog.max(CASE l.mode WHEN 'RowExclusiveLock' THEN 3 WHEN 'ShareUpdateExclusiveLock' THEN 4"
 " WHEN 'ShareLock' THEN 5 WHEN 'ShareRowExclusiveLock' THEN 6 WHEN 'ExclusiveLock' THEN 7"
 " WHEN 'AccessExclusiveLock' THEN 8 ELSE 0 END) AS mode"
 " FROM pg_catalog.pg_locks l WHERE l.pid = pg_catalog.pg_backend_pid() AND l.locktype = 'relation'"
