@@ -842,7 +842,7 @@ CREATE FUNCTION rtbench.sweep(
 	control boolean DEFAULT true,
 	server text DEFAULT NULL,
 	protocol text DEFAULT 'prepared',
-	batch int DEFAULT 100,
+	batch int DEFAULT NULL,
 	fetch_size int DEFAULT NULL,
 	round_trip_ms float8[] DEFAULT NULL,
 	placement text DEFAULT 'free',
@@ -876,7 +876,7 @@ CREATE FUNCTION rtbench.compare(
 	control boolean DEFAULT true,
 	server text DEFAULT NULL,
 	protocol text DEFAULT 'prepared',
-	batch int DEFAULT 100,
+	batch int DEFAULT NULL,
 	fetch_size int DEFAULT NULL,
 	round_trip_ms float8[] DEFAULT NULL,
 	placement text DEFAULT 'free',
@@ -910,7 +910,7 @@ CREATE PROCEDURE rtbench.run_sweep(
 	control boolean DEFAULT true,
 	server text DEFAULT NULL,
 	protocol text DEFAULT 'prepared',
-	batch int DEFAULT 100,
+	batch int DEFAULT NULL,
 	fetch_size int DEFAULT NULL,
 	round_trip_ms float8[] DEFAULT NULL,
 	placement text DEFAULT 'free',
@@ -943,7 +943,7 @@ CREATE PROCEDURE rtbench.run_compare(
 	control boolean DEFAULT true,
 	server text DEFAULT NULL,
 	protocol text DEFAULT 'prepared',
-	batch int DEFAULT 100,
+	batch int DEFAULT NULL,
 	fetch_size int DEFAULT NULL,
 	round_trip_ms float8[] DEFAULT NULL,
 	placement text DEFAULT 'free',
@@ -977,7 +977,7 @@ CREATE FUNCTION rtbench.compare(
 	control boolean DEFAULT true,
 	server text DEFAULT NULL,
 	protocol text DEFAULT 'prepared',
-	batch int DEFAULT 100,
+	batch int DEFAULT NULL,
 	fetch_size int DEFAULT NULL,
 	round_trip_ms float8[] DEFAULT NULL,
 	placement text DEFAULT 'free',
@@ -1077,8 +1077,8 @@ CREATE FUNCTION rtbench.ask(
 	round_trip_ms float8 DEFAULT 0,
 	transaction boolean DEFAULT true,
 	OUT rows bigint, OUT affected bigint, OUT statements bigint, OUT round_trips bigint,
-	OUT bytes_sent bigint, OUT bytes_received bigint, OUT notices bigint, OUT microseconds float8,
-	OUT cpu_microseconds float8, OUT delivered_ms float8, OUT server_version text, OUT tls text)
+	OUT bytes_sent bigint, OUT bytes_received bigint, OUT notices bigint, OUT microseconds numeric,
+	OUT cpu_microseconds numeric, OUT delivered_ms numeric, OUT server_version text, OUT tls text)
 AS 'MODULE_PATHNAME', 'rtb_ask' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.ask(text, text, text, text, int, int, int, text, float8, boolean) IS
 'sends a statement over a connection of its own, so many times, and tells what was sent, received and waited for; microseconds are those of one execution. :n in the statement is its number. In a transaction that is rolled back, or, with transaction => false, each committed.';
@@ -1131,8 +1131,8 @@ CREATE FUNCTION rtbench.statement_prices(
 	since regclass DEFAULT NULL,
 	source regclass DEFAULT NULL,
 	top int DEFAULT 20)
-RETURNS TABLE (query text, calls bigint, rows_per_call float8, total_exec_time float8, asking_ms float8,
-	asking_percent float8, suspicion text, kind text, stats_reset timestamptz, "window" interval)
+RETURNS TABLE (query text, calls bigint, rows_per_call numeric, total_exec_time numeric, asking_ms numeric,
+	asking_percent numeric, suspicion text, kind text, stats_reset timestamptz, "window" interval)
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp AS $$
 	WITH extension AS (
@@ -1142,8 +1142,14 @@ SET search_path = pg_catalog, pg_temp AS $$
 		WHERE e.extname = 'pg_stat_statements'
 	), given AS (
 		SELECT CASE
-				WHEN round_trip_ms < 0 OR round_trip_ms = 'NaN' THEN
-					rtbench.refuse('round_trip_ms must be 0 or more', 'It is in milliseconds.')::float8
+				WHEN round_trip_ms < 0 OR round_trip_ms IN ('NaN', 'Infinity') THEN
+					rtbench.refuse('round_trip_ms must be 0 or more, and a number', 'It is in milliseconds.')::float8
+				-- a copy that lacks columns would be one of nothing
+				WHEN EXISTS (SELECT FROM unnest(ARRAY[source, since]) copy WHERE copy IS NOT NULL AND (
+					SELECT count(*) FROM pg_attribute a WHERE a.attrelid = copy AND NOT a.attisdropped
+						AND a.attname IN ('userid', 'dbid', 'queryid', 'query', 'calls', 'rows', 'total_exec_time', 'total_time')) < 7) THEN
+					rtbench.refuse('source and since must be copies of the view pg_stat_statements, with its columns',
+						'Make one by CREATE TABLE ... AS SELECT * FROM pg_stat_statements.')::float8
 				ELSE coalesce(round_trip_ms, rtbench.my_round_trip(),
 					rtbench.refuse('how long a round trip takes cannot be known on this connection',
 						'Give round_trip_ms, in milliseconds: what ping says from where the clients are. It is known only to who is connected by TCP.')::float8)
@@ -1183,10 +1189,11 @@ SET search_path = pg_catalog, pg_temp AS $$
 			CASE WHEN r.calls >= 1000 AND r.rows > 0 AND r.rows <= r.calls THEN 'one row per call, many calls' END AS suspicion
 		FROM ranked r WHERE r.place <= top
 		UNION ALL
-		SELECT NULL, '[total]', sum(r.calls)::bigint, sum(r.rows)::bigint, sum(r.ms), sum(r.asking), NULL
+		SELECT NULL, '[total]', coalesce(sum(r.calls), 0)::bigint, coalesce(sum(r.rows), 0)::bigint, coalesce(sum(r.ms), 0), coalesce(sum(r.asking), 0), NULL
 		FROM ranked r
 	)
-	SELECT a.query, a.calls, a.rows::float8 / a.calls, a.ms, a.asking, 100 * a.asking / nullif(a.asking + a.ms, 0),
+	SELECT a.query, a.calls, rtbench.round_significant(a.rows::float8 / nullif(a.calls, 0), 4), rtbench.round_significant(a.ms, 4),
+		rtbench.round_significant(a.asking, 4), rtbench.round_significant(100 * a.asking / nullif(a.asking + a.ms, 0), 4),
 		a.suspicion, 'computed', i.reset, now() - i.reset
 	FROM answer a LEFT JOIN (
 		SELECT (rtbench.rows_of(x.info)->>'stats_reset')::timestamptz AS reset
@@ -1663,7 +1670,7 @@ COMMENT ON FUNCTION rtbench.load_result(bigint) IS
 
 CREATE PROCEDURE rtbench.run_load(groups jsonb[], duration interval DEFAULT '10 s', setup text DEFAULT NULL,
 	parameters jsonb DEFAULT NULL, warmup interval DEFAULT '1 s', label text DEFAULT NULL, retry boolean DEFAULT false,
-	transport text DEFAULT 'worker', server text DEFAULT NULL, protocol text DEFAULT 'prepared', batch int DEFAULT 100,
+	transport text DEFAULT 'worker', server text DEFAULT NULL, protocol text DEFAULT 'prepared', batch int DEFAULT NULL,
 	fetch_size int DEFAULT NULL, round_trip_ms float8 DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'rtb_run_load' LANGUAGE C;
 COMMENT ON PROCEDURE rtbench.run_load(jsonb[], interval, text, jsonb, interval, text, boolean, text, text, text, int, int, float8) IS
@@ -1671,7 +1678,7 @@ COMMENT ON PROCEDURE rtbench.run_load(jsonb[], interval, text, jsonb, interval, 
 
 CREATE PROCEDURE rtbench.run_load(scenario text, duration interval DEFAULT '10 s', groups jsonb[] DEFAULT NULL,
 	parameters jsonb DEFAULT NULL, warmup interval DEFAULT '1 s', label text DEFAULT NULL, retry boolean DEFAULT false,
-	transport text DEFAULT 'worker', server text DEFAULT NULL, protocol text DEFAULT 'prepared', batch int DEFAULT 100,
+	transport text DEFAULT 'worker', server text DEFAULT NULL, protocol text DEFAULT 'prepared', batch int DEFAULT NULL,
 	fetch_size int DEFAULT NULL, round_trip_ms float8 DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'rtb_run_load' LANGUAGE C;
 COMMENT ON PROCEDURE rtbench.run_load(text, interval, jsonb[], jsonb, interval, text, boolean, text, text, text, int, int, float8) IS
@@ -1680,7 +1687,7 @@ COMMENT ON PROCEDURE rtbench.run_load(text, interval, jsonb[], jsonb, interval, 
 CREATE PROCEDURE rtbench.run_load_compare(groups jsonb[], duration interval DEFAULT '30 s', setup text DEFAULT NULL,
 	parameters jsonb DEFAULT NULL, warmup interval DEFAULT '1 s', label text DEFAULT NULL, retry boolean DEFAULT false,
 	rounds int DEFAULT 12, margin float8 DEFAULT 0.02, control boolean DEFAULT true, seed bigint DEFAULT NULL,
-	transport text DEFAULT 'worker', server text DEFAULT NULL, protocol text DEFAULT 'prepared', batch int DEFAULT 100,
+	transport text DEFAULT 'worker', server text DEFAULT NULL, protocol text DEFAULT 'prepared', batch int DEFAULT NULL,
 	fetch_size int DEFAULT NULL, round_trip_ms float8 DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'rtb_run_load_compare' LANGUAGE C;
 COMMENT ON PROCEDURE rtbench.run_load_compare(jsonb[], interval, text, jsonb, interval, text, boolean, int, float8, boolean, bigint, text, text, text, int, int, float8) IS
@@ -1689,7 +1696,7 @@ COMMENT ON PROCEDURE rtbench.run_load_compare(jsonb[], interval, text, jsonb, in
 CREATE PROCEDURE rtbench.run_load_compare(scenario text, duration interval DEFAULT '30 s', groups jsonb[] DEFAULT NULL,
 	parameters jsonb DEFAULT NULL, warmup interval DEFAULT '1 s', label text DEFAULT NULL, retry boolean DEFAULT false,
 	rounds int DEFAULT 12, margin float8 DEFAULT 0.02, control boolean DEFAULT true, seed bigint DEFAULT NULL,
-	transport text DEFAULT 'worker', server text DEFAULT NULL, protocol text DEFAULT 'prepared', batch int DEFAULT 100,
+	transport text DEFAULT 'worker', server text DEFAULT NULL, protocol text DEFAULT 'prepared', batch int DEFAULT NULL,
 	fetch_size int DEFAULT NULL, round_trip_ms float8 DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'rtb_run_load_compare' LANGUAGE C;
 COMMENT ON PROCEDURE rtbench.run_load_compare(text, interval, jsonb[], jsonb, interval, text, boolean, int, float8, boolean, bigint, text, text, text, int, int, float8) IS

@@ -27,7 +27,7 @@ SELECT rtbench.price_list(transports => '{pigeon}');
 SELECT rtbench.price_list(transports => '{NULL}');
 SELECT rtbench.price_list(placements => '{here}');
 SELECT rtbench.price_list(max_time => '-1 s');
-SELECT count(*) FROM rtbench.price_list(transports => '{}');
+SELECT rtbench.price_list(transports => '{}');
 -- a plain role: the ways that it may not go are rows with the reason
 CREATE ROLE regress_rtb_poor;
 SET ROLE regress_rtb_poor;

@@ -13,7 +13,7 @@ INSERT INTO regress_rtb_copy VALUES
 	(10, 1, true, 4, 'COMMIT', 2000, 1, 0),
 	(10, 1, true, 5, 'never ran', 0, 0, 0);
 -- the incident: 33 us there, 2.9 ms here
-SELECT query, calls, rows_per_call, total_exec_time, round(asking_ms::numeric, 1) AS asking_ms, round(asking_percent::numeric, 1) AS asking_percent, suspicion, kind, stats_reset, "window"
+SELECT query, calls, rows_per_call, total_exec_time, asking_ms, asking_percent, suspicion, kind, stats_reset, "window"
 FROM rtbench.statement_prices(2.9, source => 'regress_rtb_copy');
 -- the total is of all statements, whatever is shown
 SELECT query, calls FROM rtbench.statement_prices(2.9, source => 'regress_rtb_copy', top => 1);
@@ -22,7 +22,7 @@ SELECT query, calls, asking_ms FROM rtbench.statement_prices(0, source => 'regre
 CREATE TABLE regress_rtb_earlier AS SELECT * FROM regress_rtb_copy;
 UPDATE regress_rtb_copy SET calls = calls + 50, rows = rows + 50, total_exec_time = total_exec_time + 2 WHERE queryid = 1 AND userid = 10;
 UPDATE regress_rtb_copy SET calls = 3, rows = 6, total_exec_time = 1 WHERE queryid = -2;
-SELECT query, calls, rows_per_call, round(total_exec_time::numeric, 3) AS total_exec_time, asking_ms
+SELECT query, calls, rows_per_call, total_exec_time, asking_ms
 FROM rtbench.statement_prices(1, since => 'regress_rtb_earlier', source => 'regress_rtb_copy');
 -- an empty one; an older one's columns
 CREATE TABLE regress_rtb_old AS SELECT userid, dbid, queryid, query, calls, total_exec_time AS total_time, rows FROM regress_rtb_copy WHERE toplevel;
@@ -37,6 +37,10 @@ SELECT query, calls FROM rtbench.statement_prices(1, source => '"regress_rtb Ü"
 -- bad input
 SELECT rtbench.statement_prices(-1, source => 'regress_rtb_old');
 SELECT rtbench.statement_prices('NaN', source => 'regress_rtb_old');
+SELECT rtbench.statement_prices('Infinity', source => 'regress_rtb_old');
+CREATE TABLE regress_rtb_other AS SELECT 1 AS k, 'x' AS query, 5 AS calls;
+SELECT rtbench.statement_prices(2, source => 'regress_rtb_other');
+SELECT rtbench.statement_prices(2, since => 'regress_rtb_other', source => 'regress_rtb_old');
 -- this test's own connection may be by TCP or not
 SELECT rtbench.my_round_trip() IS NULL OR rtbench.my_round_trip() BETWEEN 0.001 AND 1000 AS plausible,
 	rtbench.my_round_trip() IS NULL = (inet_client_addr() IS NULL) AS by_tcp;
@@ -57,6 +61,6 @@ SET ROLE regress_rtb_reader;
 SELECT rtbench.statement_prices(1, source => 'regress_rtb_old');
 RESET ROLE;
 DROP ROLE regress_rtb_reader;
-DROP TABLE regress_rtb_old, regress_rtb_earlier;
+DROP TABLE regress_rtb_other, regress_rtb_old, regress_rtb_earlier;
 SET client_min_messages = warning;
 DROP SCHEMA "regress_rtb Ü" CASCADE;

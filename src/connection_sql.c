@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include <math.h>
 #include <time.h>
 
 #include "access/htup_details.h"
@@ -17,11 +18,13 @@
 #include "utils/builtins.h"
 
 #include "connection_ask.h"
+#include "result_row.h"
 
 PG_FUNCTION_INFO_V1(rtb_ask);
 
 #define CURSOR	"rtbench_cursor"
 #define MAX_BATCH	1000000
+#define DIGITS		4			/* of a time */
 #define RECOVER_TIME	500		/* ms for the far end to end what an error here has left */
 
 typedef struct AskArguments
@@ -82,13 +85,15 @@ read_arguments(FunctionCallInfo fcinfo, AskArguments *a)
 	require(PG_ARGISNULL(6) || a->fetch_size >= 1, "fetch_size must be 1 or more",
 			"It is the number of rows that one round trip fetches from a cursor.");
 	require(a->fetch_size == 0 || a->protocol == RTB_PROTOCOL_SIMPLE, "fetch_size needs protocol simple",
-			"Cursors are opened, fetched and closed by statements.");
+			"Say protocol => 'simple': cursors are opened, fetched and closed by statements.");
 	require(a->fetch_size == 0 || a->transaction, "fetch_size needs a transaction",
 			"A cursor ends with its transaction.");
 	require(a->protocol != RTB_PROTOCOL_COPY || a->copy_row != NULL, "protocol copy needs copy_row",
 			"It is a row in COPY's text format; :n in it is the number of the row.");
 	require(a->round_trip_ms >= 0 && a->round_trip_ms <= 60000, "round_trip_ms must be from 0 to 60000",
 			"It is waited after each round trip, in milliseconds.");
+	require(a->round_trip_ms == 0 || a->round_trip_ms >= 0.001, "round_trip_ms must be 0, or 0.001 or more",
+			"A microsecond is the shortest wait.");
 }
 
 /*
@@ -121,33 +126,23 @@ ask_result(FunctionCallInfo fcinfo, RtbConnection *c, const AskArguments *a, Rtb
 		   const RtbDelivered *delivered)
 {
 	TupleDesc	desc;
-	Datum		values[12];
-	bool		nulls[12] = {0};
-	const char *version = rtb_connection_parameter(c, "server_version");
-	const char *tls = rtb_connection_tls(c);
-	int			n = 0;
+	RtbRow		row = {0};
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	values[n++] = Int64GetDatum(answer.returned);
-	values[n++] = Int64GetDatum(answer.affected);
-	values[n++] = Int64GetDatum(traffic->statements);
-	values[n++] = Int64GetDatum(traffic->round_trips);
-	values[n++] = Int64GetDatum(traffic->bytes_sent);
-	values[n++] = Int64GetDatum(traffic->bytes_received);
-	values[n++] = Int64GetDatum(traffic->notices);
-	values[n++] = Float8GetDatum(microseconds / a->times);
-	values[n++] = Float8GetDatum(cpu_microseconds / a->times);
-	if (delivered->waits > 0)
-		values[n] = Float8GetDatum(delivered->delivered_ns / 1e6 / delivered->waits);
-	nulls[n++] = delivered->waits == 0;
-	if (version != NULL)
-		values[n] = CStringGetTextDatum(version);
-	nulls[n++] = version == NULL;
-	if (tls != NULL)
-		values[n] = CStringGetTextDatum(tls);
-	nulls[n++] = tls == NULL;
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
+	rtb_row_add_bigint(&row, answer.returned);
+	rtb_row_add_bigint(&row, answer.affected);
+	rtb_row_add_bigint(&row, traffic->statements);
+	rtb_row_add_bigint(&row, traffic->round_trips);
+	rtb_row_add_bigint(&row, traffic->bytes_sent);
+	rtb_row_add_bigint(&row, traffic->bytes_received);
+	rtb_row_add_bigint(&row, traffic->notices);
+	rtb_row_add_significant(&row, microseconds / a->times, DIGITS);
+	rtb_row_add_significant(&row, cpu_microseconds / a->times, DIGITS);
+	rtb_row_add_significant(&row, delivered->waits > 0 ? delivered->delivered_ns / 1e6 / delivered->waits : NAN, DIGITS);
+	rtb_row_add_text(&row, rtb_connection_parameter(c, "server_version"));
+	rtb_row_add_text(&row, rtb_connection_tls(c));
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), row.values, row.nulls));
 }
 
 /* microseconds of processor time that this process has used */

@@ -39,6 +39,8 @@ PG_FUNCTION_INFO_V1(rtb_price_list);
 #define ALPHA			0.01
 #define DIGITS			3		/* of a price */
 
+#define VALID_TRANSPORTS "Valid transports are caller, worker, unix, tcp and tls; foreign servers go into servers."
+
 typedef enum Place
 {
 	IN_CALLER,
@@ -229,7 +231,7 @@ put_reason(ReturnSetInfo *result, const Way *way)
 	rtb_row_put(result, &row);
 }
 
-/* the elements of a text array argument: list of char *, no nulls */
+/* the elements of a text array argument: list of char *, no nulls, none twice */
 static List *
 names_argument(FunctionCallInfo fcinfo, int n, const char *name)
 {
@@ -244,10 +246,20 @@ names_argument(FunctionCallInfo fcinfo, int n, const char *name)
 					  &elements, &nulls, &count);
 	for (int i = 0; i < count; i++)
 	{
+		ListCell   *lc;
+
 		if (nulls[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("\"%s\" must not have null elements", name)));
+		foreach(lc, names)
+		{
+			if (strcmp(lfirst(lc), TextDatumGetCString(elements[i])) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						 errmsg("\"%s\" has \"%s\" twice", name, (char *) lfirst(lc)),
+						 errhint("Their prices could not be told apart.")));
+		}
 		names = lappend(names, TextDatumGetCString(elements[i]));
 	}
 	return names;
@@ -302,7 +314,7 @@ read_ways(FunctionCallInfo fcinfo)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("transport \"%s\" does not exist", name),
-					 errhint("Valid transports are caller, worker, unix, tcp and tls; foreign servers go into servers.")));
+					 errhint(VALID_TRANSPORTS)));
 	}
 	/* a server that cannot be used is an error now, not after other ways have been measured */
 	foreach(lc, names_argument(fcinfo, 0, "servers"))
@@ -310,6 +322,11 @@ read_ways(FunctionCallInfo fcinfo)
 		rtb_connection_close(rtb_connection_open(rtb_target_server(lfirst(lc))));
 		ways = add_ways(ways, lfirst(lc), TO_SERVER, placements);
 	}
+	if (ways == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("there is nothing to measure: neither transports nor servers are named"),
+				 errhint(VALID_TRANSPORTS)));
 	return ways;
 }
 
@@ -343,7 +360,7 @@ rtb_price_list(PG_FUNCTION_ARGS)
 	int64		time_ns = read_time(fcinfo);
 	List	   *read = read_ways(fcinfo);
 	int			nways = list_length(read);
-	Way		   *ways = MemoryContextAllocHuge(own, Max(nways, 1) * sizeof(Way));
+	Way		   *ways = MemoryContextAllocHuge(own, nways * sizeof(Way));
 	int64		started = rtb_clock_ns();
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 

@@ -22,16 +22,16 @@ static const char *const names[] = {
 RtbProtocol
 rtb_protocol_read(const char *name, bool copies)
 {
-	for (int i = RTB_PROTOCOL_PREPARED; name != NULL && i < lengthof(names) - !copies; i++)
+	for (int i = RTB_PROTOCOL_PREPARED; i < lengthof(names) - !copies; i++)
 	{
 		if (strcmp(names[i], name) == 0)
 			return (RtbProtocol) i;
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("protocol \"%s\" is not known", name != NULL ? name : "null"),
+			 errmsg("protocol \"%s\" is not known", name),
 			 copies ? errhint("Valid values are \"prepared\", \"extended\", \"simple\", \"pipeline\", \"multi\" and \"copy\".") :
-			 errhint("Valid values are \"prepared\", \"extended\", \"simple\", \"pipeline\" and \"multi\".")));
+			 errhint(RTB_VALID_PROTOCOLS)));
 }
 
 /* its name, a constant */

@@ -21,6 +21,9 @@ typedef enum RtbProtocol
 /* most statements or rows to a message */
 #define RTB_MOST_IN_BATCH	1000000
 
+/* of arms */
+#define RTB_VALID_PROTOCOLS "Valid values are \"prepared\", \"extended\", \"simple\", \"pipeline\" and \"multi\"."
+
 extern RtbProtocol rtb_protocol_read(const char *name, bool copies);
 extern const char *rtb_protocol_name(RtbProtocol protocol);
 

@@ -226,22 +226,43 @@ take_timeout(RtbTarget *target)
 }
 
 /*
+ * A run is known by its transport or its server: a server that is called like
+ * a transport, or like this very server, would be taken for it.
+ */
+static void
+refuse_reserved(const char *name)
+{
+	bool		here = strcmp(name, "local") == 0;
+
+	if (!here && !rtb_target_is_loopback(name) && strcmp(name, "worker") != 0 && strcmp(name, "caller") != 0)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_RESERVED_NAME),
+			 errmsg("server name \"%s\" is reserved", name),
+			 here ? errdetail("In servers => '{...}' it is this very server.") :
+			 errdetail("It is the name of a transport, transport => '%s'.", name),
+			 errhint("A foreign server of this name must be renamed: ALTER SERVER %s RENAME TO ...", quote_identifier(name))));
+}
+
+/*
  * rtb_target_server
  *		A foreign server, as its user mapping for the current user says.
  *
- * Throws 42704 for an unknown server or mapping, 42501 without USAGE on the
+ * Throws 42939 for the name of a transport, 42704 for an unknown server or mapping, 42501 without USAGE on the
  * server, 2F003 if who is no superuser has no password in his mapping.
  */
 RtbTarget *
 rtb_target_server(const char *name)
 {
-	ForeignServer *server = GetForeignServerByName(name, true);
+	ForeignServer *server;
 	Oid			user = GetUserId();
 	UserMapping *mapping;
 	RtbTarget  *target;
 	AclResult	allowed;
 	const char *password;
 
+	refuse_reserved(name);
+	server = GetForeignServerByName(name, true);
 	if (server == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),

@@ -25,6 +25,9 @@
 
 #define VALID_TRANSPORTS "Valid values are \"worker\", \"caller\", \"unix\", \"tcp\" and \"tls\"; a foreign server is named by server => '...'."
 
+/* statements to a message, unless it is said */
+#define DEFAULT_BATCH	100
+
 /* a number of statements or rows to a message; 0 if it is not given */
 static int
 size_arg(FunctionCallInfo fcinfo, int n, const char *argument)
@@ -36,6 +39,16 @@ size_arg(FunctionCallInfo fcinfo, int n, const char *argument)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s must be between 1 and %d", argument, RTB_MOST_IN_BATCH)));
 	return size;
+}
+
+static RtbProtocol
+protocol_arg(FunctionCallInfo fcinfo, int n)
+{
+	char	   *name = rtb_arguments_text(fcinfo, n);
+
+	if (name == NULL)
+		rtb_arguments_refuse_null("protocol", RTB_VALID_PROTOCOLS);
+	return rtb_protocol_read(name, false);
 }
 
 /* where both ends run; refused if this machine cannot do it */
@@ -107,6 +120,11 @@ rtb_arguments_distance(RtbWay *way, double round_trip_ms)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("round_trip_ms must be between 0 and 10000")));
+	if (round_trip_ms > 0 && round_trip_ms < 0.001)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("round_trip_ms must be 0, or 0.001 or more"),
+				 errhint("A distance is a whole number of microseconds.")));
 	way->wire->simulated = true;
 	way->transport = rtb_transport_text(way->wire);
 	return (int64) rint(round_trip_ms * 1000);
@@ -134,7 +152,8 @@ distances_arg(FunctionCallInfo fcinfo, int n, RtbWay *way, RtbScenario *scenario
 			if (*(int64 *) list_nth(points, k) == *point)
 				ereport(ERROR,
 						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						 errmsg("distance %g ms is given twice", ms)));
+						 errmsg("distance %g ms is given twice", ms),
+						 errhint("A distance is a whole number of microseconds.")));
 		}
 		points = lappend(points, point);
 	}
@@ -159,7 +178,7 @@ rtb_arguments_way(FunctionCallInfo fcinfo, const RtbTransportPlaces *places, Lis
 {
 	char	   *transport = rtb_arguments_text(fcinfo, places->transport);
 	char	   *server = rtb_arguments_text(fcinfo, places->server);
-	RtbProtocol protocol = rtb_protocol_read(rtb_arguments_text(fcinfo, places->protocol), false);
+	RtbProtocol protocol = protocol_arg(fcinfo, places->protocol);
 	int			batch = size_arg(fcinfo, places->batch, "batch");
 	int			fetch_size = size_arg(fcinfo, places->fetch_size, "fetch_size");
 	RtbPlacement placement = places->placement < 0 ? RTB_PLACED_FREE : placement_arg(fcinfo, places->placement);
@@ -184,7 +203,7 @@ rtb_arguments_way(FunctionCallInfo fcinfo, const RtbTransportPlaces *places, Lis
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("transport \"%s\" has no two ends to place", transport),
 					 errhint("placement belongs to a connection: transport => 'unix', 'tcp' or 'tls'.")));
-		if (protocol != RTB_PROTOCOL_PREPARED || fetch_size > 0)
+		if (protocol != RTB_PROTOCOL_PREPARED || batch > 0 || fetch_size > 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("transport \"%s\" has no protocol to choose", transport),
@@ -205,7 +224,7 @@ rtb_arguments_way(FunctionCallInfo fcinfo, const RtbTransportPlaces *places, Lis
 	wire->name = way->transport;
 	wire->is_server = server != NULL;
 	wire->protocol = protocol;
-	wire->batch = Max(batch, 1);
+	wire->batch = batch > 0 ? batch : DEFAULT_BATCH;
 	wire->fetch_size = fetch_size;
 	wire->placement = placement;
 	way->wire = wire;
