@@ -86,11 +86,16 @@ rtb_connection_cancel(PGconn *pg, int milliseconds)
 
 #else
 
+/* asks whether the connection could be encrypted: whoever reads it answers, or hangs up */
+static const unsigned char greeting[] = {0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x30};
+
 /*
- * Would connecting to where this socket leads take no longer than that?
+ * Is where this socket leads answered at in that time?  To connect says little:
+ * the kernel does that on behalf of a process that is stopped, too.  The answer
+ * does not matter, nor do those who do not know the question and hang up.
  */
 static bool
-is_reachable(int sock, int milliseconds)
+is_answered(int sock, int milliseconds)
 {
 	Deadline	d = deadline_in(milliseconds);
 	struct sockaddr_storage peer;
@@ -98,27 +103,29 @@ is_reachable(int sock, int milliseconds)
 	int			error = 0;
 	socklen_t	error_size = sizeof(error);
 	int			probe;
-	bool		reached;
+	bool		answered;
 
 	if (getpeername(sock, (struct sockaddr *) &peer, &size) != 0)
 		return false;
-	if (peer.ss_family == AF_UNIX)
-		return true;
 	probe = socket(peer.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (probe < 0)
 		return false;
-	reached = connect(probe, (struct sockaddr *) &peer, size) == 0 ||
+	answered = connect(probe, (struct sockaddr *) &peer, size) == 0 ||
 		(errno == EINPROGRESS && await_socket(probe, POLLOUT, &d) &&
 		 getsockopt(probe, SOL_SOCKET, SO_ERROR, &error, &error_size) == 0 && error == 0);
+	answered = answered &&
+		send(probe, greeting, sizeof(greeting), MSG_NOSIGNAL) == sizeof(greeting) &&
+		await_socket(probe, POLLIN, &d);
 	close(probe);
-	return reached;
+	return answered;
 }
 
 /*
  * Ask the far end to cancel what the connection runs there.
  *
- * Before 17 libpq's request blocks until the far end has been reached, for
- * minutes if it is gone: whether it can be is tried first.
+ * Before 17 libpq's request blocks until the far end has taken it: for minutes
+ * if that is gone, for ever if it is stopped.  So whether anybody is there is
+ * tried first; who stops between the two is met by bad luck only.
  */
 void
 rtb_connection_cancel(PGconn *pg, int milliseconds)
@@ -126,7 +133,7 @@ rtb_connection_cancel(PGconn *pg, int milliseconds)
 	char		ignored[256];
 	PGcancel   *cancel;
 
-	if (!is_reachable(PQsocket(pg), milliseconds))
+	if (!is_answered(PQsocket(pg), milliseconds))
 		return;
 	cancel = PQgetCancel(pg);
 	if (cancel == NULL)
