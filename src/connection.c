@@ -51,7 +51,8 @@ forget_results(RtbConnection *c)
 
 /*
  * Close, quietly: never throws, waits no longer than CANCEL_TIME for what runs
- * at the far end to be cancelled.  A request that was lost is made again, as the
+ * at the far end to be cancelled, and not at all where that was waited for in
+ * vain before.  A request that was lost is made again, as the
  * statement would go on there, with its locks.
  */
 static void
@@ -305,13 +306,12 @@ bool
 rtb_connection_recover(RtbConnection *c, int milliseconds)
 {
 	forget_results(c);
-	if (PQstatus(c->pg) != CONNECTION_OK)
+	if (PQstatus(c->pg) != CONNECTION_OK || c->given_up)
 		return false;
 	if (!c->busy && PQpipelineStatus(c->pg) == PQ_PIPELINE_OFF)
 		return true;
-	if (c->busy)
-		rtb_connection_cancel(c->pg, Min(milliseconds, CANCEL_TIME));
-	return rtb_connection_drain(c, milliseconds);
+	c->given_up = !rtb_connection_drain(c, milliseconds);
+	return !c->given_up;
 }
 
 /* could a statement be sent? */

@@ -66,22 +66,22 @@ await_socket(int sock, short events, const Deadline *d)
 /*
  * Ask the far end to cancel what the connection runs there.
  */
-void
-rtb_connection_cancel(PGconn *pg, int milliseconds)
+static void
+cancel(PGconn *pg, int milliseconds)
 {
 	Deadline	d = deadline_in(milliseconds);
-	PGcancelConn *cancel = PQcancelCreate(pg);
-	bool		going = cancel != NULL && PQcancelStart(cancel) == 1;
+	PGcancelConn *request = PQcancelCreate(pg);
+	bool		going = request != NULL && PQcancelStart(request) == 1;
 	short		events = POLLOUT;
 
-	while (going && await_socket(PQcancelSocket(cancel), events, &d))
+	while (going && await_socket(PQcancelSocket(request), events, &d))
 	{
-		PostgresPollingStatusType status = PQcancelPoll(cancel);
+		PostgresPollingStatusType status = PQcancelPoll(request);
 
 		events = (status == PGRES_POLLING_READING) ? POLLIN : POLLOUT;
 		going = status == PGRES_POLLING_READING || status == PGRES_POLLING_WRITING;
 	}
-	PQcancelFinish(cancel);
+	PQcancelFinish(request);
 }
 
 #else
@@ -127,19 +127,19 @@ is_answered(int sock, int milliseconds)
  * if that is gone, for ever if it is stopped.  So whether anybody is there is
  * tried first; who stops between the two is met by bad luck only.
  */
-void
-rtb_connection_cancel(PGconn *pg, int milliseconds)
+static void
+cancel(PGconn *pg, int milliseconds)
 {
 	char		ignored[256];
-	PGcancel   *cancel;
+	PGcancel   *request;
 
 	if (!is_answered(PQsocket(pg), milliseconds))
 		return;
-	cancel = PQgetCancel(pg);
-	if (cancel == NULL)
+	request = PQgetCancel(pg);
+	if (request == NULL)
 		return;
-	(void) PQcancel(cancel, ignored, sizeof(ignored));
-	PQfreeCancel(cancel);
+	(void) PQcancel(request, ignored, sizeof(ignored));
+	PQfreeCancel(request);
 }
 
 #endif
@@ -180,15 +180,19 @@ skip_result(RtbConnection *c)
 }
 
 /*
- * Read until the connection is idle, and out of pipeline mode.  False if that
- * is not so within the time given, also if rows keep coming.
+ * Have what runs at the far end cancelled, and read until the connection is
+ * idle, and out of pipeline mode.  False if that is not so within the time
+ * given, also if rows keep coming.
  */
 bool
 rtb_connection_drain(RtbConnection *c, int milliseconds)
 {
 	Deadline	d = deadline_in(milliseconds);
-	Deadline	again = deadline_in(Min(CANCEL_AGAIN, milliseconds));
+	Deadline	again;
 
+	if (c->busy)
+		cancel(c->pg, milliseconds);
+	again = deadline_in(Min(CANCEL_AGAIN, time_left(&d)));
 	if (c->copying)
 		(void) PQputCopyEnd(c->pg, "cancelled");
 	c->copying = false;
@@ -204,7 +208,7 @@ rtb_connection_drain(RtbConnection *c, int milliseconds)
 		{
 			if (time_left(&d) == 0)
 				return false;
-			rtb_connection_cancel(c->pg, time_left(&d));
+			cancel(c->pg, time_left(&d));
 			again = deadline_in(Min(CANCEL_AGAIN, time_left(&d)));
 		}
 		if (PQisBusy(c->pg))

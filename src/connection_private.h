@@ -49,6 +49,7 @@ struct RtbConnection
 	TimestampTz give_up;		/* answers are waited for until then; 0: for ever */
 
 	bool		busy;			/* sent, and not everything answered yet */
+	bool		given_up;		/* the far end did not end what it was to end: it is not waited for again */
 	bool		copying;		/* between copy_begin and copy_end */
 	bool		refused_copy;	/* the statement wanted rows */
 	int64		unsent;			/* bytes of rows given to libpq since it was last flushed */
@@ -99,8 +100,7 @@ extern void rtb_connection_lost(RtbConnection *c);
 extern void rtb_connection_trip(RtbConnection *c);
 extern void rtb_connection_tell_notices(RtbConnection *c);
 
-/* connection_cancel.c: neither throws */
-extern void rtb_connection_cancel(PGconn *pg, int milliseconds);
+/* connection_cancel.c: never throws */
 extern bool rtb_connection_drain(RtbConnection *c, int milliseconds);
 
 /* connection_error.c */

@@ -23,6 +23,7 @@
 #include "judge.h"
 #include "probe.h"
 #include "unseen.h"
+#include "worker.h"
 
 int			rtb_pass_order = RTB_ORDER_MIRRORED;
 
@@ -360,6 +361,7 @@ end_early(Experiment *x, MemoryContext cxt)
 	MemoryContextSwitchTo(cxt);
 	edata = CopyErrorData();
 	FlushErrorState();
+	rtb_worker_end_within(RTB_WORKER_ENDS);
 	PG_TRY();
 	{
 		rtb_sites_unwind(x);
@@ -375,6 +377,7 @@ end_early(Experiment *x, MemoryContext cxt)
 	}
 	PG_END_TRY();
 	rtb_sites_abandon(x);
+	rtb_worker_end_within(0);
 	ReThrowError(edata);
 }
 

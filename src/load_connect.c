@@ -30,6 +30,7 @@ ask_to_connect(const RtbLoad *load, RtbPool *pool, int worker, int connections, 
 {
 	StringInfoData buf;
 
+	rtb_pool_goes_far(pool, worker);
 	initStringInfo(&buf);
 	rtb_wire_options_write(&buf, load->wire);
 	pq_sendint64(&buf, load->round_trip_us);

@@ -391,11 +391,13 @@ conduct(Conductor *c)
 static void
 clean_up(Conductor *c)
 {
+	rtb_worker_end_within(RTB_WORKER_ENDS);
 	if (c->pool != NULL)
 	{
 		rtb_pool_stop(c->pool, 1);
 		rtb_pool_stop(c->pool, KEEPER);
 	}
+	rtb_worker_end_within(0);
 	if (c->segment != NULL)
 		dsm_detach(c->segment);
 }

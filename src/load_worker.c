@@ -77,7 +77,7 @@ static void
 drop_fixture(void)
 {
 	if (rtb_wire != NULL)
-		rtb_wire_reopen();
+		rtb_wire_reopen(RTB_CONNECT_TIMEOUT);
 	rtb_fixture_drop(&fixture, transport());
 }
 

@@ -29,8 +29,8 @@
 
 #define SCRATCH_COMMENT "rtbench scratch schema of process "
 
-/* how long a process that ends waits for a far end to drop a schema */
-#define DROP_MS		5000
+/* how long a process that ends waits for a far end to let it connect, and to drop a schema */
+#define DROP_MS		4000
 
 /* scratch schemas of this process that are (or may be) committed */
 static List *scratch_schemas = NIL;
@@ -84,7 +84,7 @@ drop_far_at_exit(void)
 
 	error_context_stack = &callback;
 	AbortOutOfAnyTransaction();
-	rtb_wire_reopen();
+	rtb_wire_reopen(DROP_MS);
 	rtb_connection_limit(rtb_wire, DROP_MS);
 	scratch_transport->after_error();
 	while (scratch_schemas != NIL)

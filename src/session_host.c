@@ -97,6 +97,8 @@ rtb_host_open(const RtbSessionOptions *options, const RtbSessionSink *sink)
 		return host;
 	}
 	host->worker = rtb_worker_start();
+	if (options->wire != NULL)
+		rtb_worker_goes_far(host->worker);
 	initStringInfo(&buf);
 	pq_sendbyte(&buf, options->compare_returned);
 	pq_sendint32(&buf, options->baseline);

@@ -31,7 +31,7 @@ extern uint32 rtb_wire_number;
 
 extern void rtb_wire_open(const RtbWireOptions *options);
 extern void rtb_wire_close(void);
-extern void rtb_wire_reopen(void);
+extern void rtb_wire_reopen(int milliseconds);
 extern void rtb_wire_renew(void);
 extern void rtb_wire_revive(void);
 extern int64 rtb_wire_empty_price(void);

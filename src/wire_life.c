@@ -21,7 +21,7 @@
 /* executions that the price of an empty statement is the cheapest of */
 #define EMPTY_STATEMENTS	200
 /* how long an error's remains at the far end may take to end */
-#define RECOVER_MS			2000
+#define RECOVER_MS			1500
 
 RtbConnection *rtb_wire = NULL;
 RtbWireOptions rtb_wire_options;
@@ -93,16 +93,22 @@ take_placement(RtbPlacement placement)
 	placed = rtb_placement_take(placement, rtb_connection_pid(rtb_wire));
 }
 
-/* connect; other: the far end is known to be another engine */
+/*
+ * Connect, in no more than that time, where it is not the server's own limit
+ * alone (0); other: the far end is known to be another engine.
+ */
 static void
-make_connection(const RtbWireOptions *options, bool other)
+make_connection(const RtbWireOptions *options, bool other, int milliseconds)
 {
 	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+	RtbTarget  *target;
 
 	rtb_wire_options = *options;
 	rtb_wire_options.name = pstrdup(options->name);
-	rtb_wire = rtb_connection_open(options->is_server ? rtb_target_server(options->name)
-								   : rtb_target_loopback(options->name));
+	target = options->is_server ? rtb_target_server(options->name) : rtb_target_loopback(options->name);
+	if (milliseconds > 0)
+		target->timeout = Min(target->timeout, milliseconds);
+	rtb_wire = rtb_connection_open(target);
 	rtb_connection_keep(rtb_wire);
 	/* in a context that lasts: its end would let both ends go where they like */
 	if (options->placement != RTB_PLACED_FREE)
@@ -131,7 +137,7 @@ restore_placement(void)
 void
 rtb_wire_open(const RtbWireOptions *options)
 {
-	make_connection(options, false);
+	make_connection(options, false, 0);
 	begin_text = begin_alone;
 	/* a pooler gives a key of its own for cancelling; other engines may have no such function */
 	pooled = rtb_wire_ask(psprintf("SELECT pg_catalog.pg_backend_pid() <> %d", rtb_connection_pid(rtb_wire)));
@@ -140,20 +146,34 @@ rtb_wire_open(const RtbWireOptions *options)
 	rtb_own_route(own_rows, !counts && !rtb_wire_ask(rtb_engine_is_postgres_sql));
 }
 
+static void
+renew(int milliseconds)
+{
+	RtbWireOptions options = rtb_wire_options;
+	bool		other = rtb_own_is_other();
+	MemoryContext old = CurrentMemoryContext;
+
+	rtb_wire_close();
+	StartTransactionCommand();
+	make_connection(&options, other, milliseconds);
+	CommitTransactionCommand();
+	MemoryContextSwitchTo(old);
+}
+
 /*
  * rtb_wire_reopen
  *		Have a connection that can be used: for what must be cleaned up at the far
  *		end.  What runs there is cancelled; if the connection was lost, or that
- *		takes too long, it is another one.  Outside any transaction; throws if
- *		that is not possible.
+ *		takes too long, it is another one, made in no more than so many ms.
+ *		Outside any transaction; throws if that is not possible.
  */
 void
-rtb_wire_reopen(void)
+rtb_wire_reopen(int milliseconds)
 {
 	/* one that was idle may have gone unnoticed */
 	if (rtb_wire == NULL ||
 		!(rtb_connection_alive(rtb_wire) || rtb_connection_recover(rtb_wire, RECOVER_MS)))
-		rtb_wire_renew();
+		renew(milliseconds);
 }
 
 /*
@@ -165,15 +185,7 @@ rtb_wire_reopen(void)
 void
 rtb_wire_renew(void)
 {
-	RtbWireOptions options = rtb_wire_options;
-	bool		other = rtb_own_is_other();
-	MemoryContext old = CurrentMemoryContext;
-
-	rtb_wire_close();
-	StartTransactionCommand();
-	make_connection(&options, other);
-	CommitTransactionCommand();
-	MemoryContextSwitchTo(old);
+	renew(0);
 }
 
 /*

@@ -26,7 +26,7 @@
 #include "written.h"
 
 /* how long an error's remains at the far end may take to end */
-#define RECOVER_MS			2000
+#define RECOVER_MS			1500
 
 static uint32 counting_on = 0;	/* the connection that count_begin() was sent over, until its end */
 static bool settles;			/* and deferred triggers, which fire before the clock stops */

@@ -33,6 +33,9 @@
 #define EXIT_TIME			10000	/* ms for a worker to leave by itself */
 #define TERMINATE_TIME		5000	/* ms for a worker told to terminate */
 
+/* after an error the ends of workers with far ends are waited for until then, 0: as long as each needs */
+static TimestampTz ends_until = 0;
+
 /*
  * rtb_worker_has_stopped
  *		Has the worker's process ended (or could it not be started)?
@@ -329,6 +332,37 @@ rtb_worker_request(RtbWorker *worker, char kind, const char *data, Size size,
 }
 
 /*
+ * rtb_worker_goes_far
+ *		The worker works over a connection: what it has to clean up lies at a far
+ *		end, which may have stopped to answer.
+ */
+void
+rtb_worker_goes_far(RtbWorker *worker)
+{
+	worker->far = true;
+}
+
+/*
+ * rtb_worker_end_within
+ *		After an error: from here on all workers that went far are together
+ *		waited for no longer than that, and then go on cleaning up alone; 0:
+ *		back to as long as each may need.
+ */
+void
+rtb_worker_end_within(int milliseconds)
+{
+	ends_until = milliseconds == 0 ? 0 : TimestampTzPlusMilliseconds(GetCurrentTimestamp(), milliseconds);
+}
+
+static TimestampTz
+end_deadline(const RtbWorker *worker, int milliseconds)
+{
+	TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), milliseconds);
+
+	return worker->far && ends_until != 0 ? Min(deadline, ends_until) : deadline;
+}
+
+/*
  * Cancel the running request, if there is one, and wait up to 2 s until the
  * worker is ready again; its replies meanwhile are dropped.  True if it is
  * ready.  Does not throw and is not interrupted, so that it can be called while
@@ -348,7 +382,7 @@ rtb_worker_cancel(RtbWorker *worker)
 	}
 	exchange.quiet = true;
 	exchange.cancel = true;
-	exchange.deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), CANCEL_TIME);
+	exchange.deadline = end_deadline(worker, CANCEL_TIME);
 
 	context = AllocSetContextCreate(CurrentMemoryContext, "rtbench cancel",
 									ALLOCSET_SMALL_SIZES);
@@ -398,7 +432,7 @@ rtb_worker_pid(const RtbWorker *worker)
 static bool
 wait_for_exit(RtbWorker *worker, int milliseconds)
 {
-	TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), milliseconds);
+	TimestampTz deadline = end_deadline(worker, milliseconds);
 
 	while (!rtb_worker_has_stopped(worker))
 	{
@@ -411,6 +445,21 @@ wait_for_exit(RtbWorker *worker, int milliseconds)
 		ResetLatch(MyLatch);
 	}
 	return true;
+}
+
+/* said once for all workers of a run */
+static void
+tell_left_alone(const RtbWorker *worker)
+{
+	static TimestampTz told_for = 0;
+
+	if (!worker->far || ends_until == 0 || told_for == ends_until || ProcDiePending)
+		return;
+	told_for = ends_until;
+	ereport(WARNING,
+			(errmsg("the far end does not answer: rtbench worker %d goes on alone", worker->pid),
+			 errdetail("It drops what it has made there, and ends some seconds later if that is not possible; the server log tells."),
+			 errhint("If a scratch schema stays at the far end, rtbench.cleanup(server) drops it later.")));
 }
 
 /*
@@ -437,7 +486,8 @@ rtb_worker_stop(RtbWorker *worker)
 	if (!ready || !wait_for_exit(worker, EXIT_TIME))
 	{
 		TerminateBackgroundWorker(worker->handle);
-		(void) wait_for_exit(worker, TERMINATE_TIME);
+		if (!wait_for_exit(worker, TERMINATE_TIME))
+			tell_left_alone(worker);
 	}
 	/* an interrupt may have been woken up by a latch that was reset here */
 	SetLatch(MyLatch);

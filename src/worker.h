@@ -17,6 +17,9 @@
 typedef struct RtbWorker RtbWorker;
 
 /* called in the worker, outside any transaction, once per request */
+/* ms in which a run that ends with an error waits for the workers that went far */
+#define RTB_WORKER_ENDS		1500
+
 typedef void (*RtbWorkerHandler) (char kind, StringInfo body);
 /* called in the caller for each reply; body is valid during the call only */
 typedef void (*RtbWorkerSink) (void *arg, char kind, StringInfo body);
@@ -30,6 +33,8 @@ extern void rtb_worker_request(RtbWorker *worker, char kind, const char *data, S
 							   RtbWorkerSink sink, void *arg);
 extern int	rtb_worker_pid(const RtbWorker *worker);
 extern void rtb_worker_stop(RtbWorker *worker);
+extern void rtb_worker_goes_far(RtbWorker *worker);
+extern void rtb_worker_end_within(int milliseconds);
 
 /* the caller's side after an error left rtb_worker_request(): these do not throw */
 extern bool rtb_worker_cancel(RtbWorker *worker);

@@ -228,6 +228,16 @@ rtb_pool_wait_all(RtbPool *pool)
 }
 
 /*
+ * rtb_pool_goes_far
+ *		A worker works over a connection: see rtb_worker_goes_far().
+ */
+void
+rtb_pool_goes_far(RtbPool *pool, int i)
+{
+	rtb_worker_goes_far(pool->members[i].worker);
+}
+
+/*
  * rtb_pool_failed
  *		The worker whose error is being thrown, -1 if it is nobody's.
  */

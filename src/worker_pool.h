@@ -18,6 +18,7 @@ extern void rtb_pool_send(RtbPool *pool, int i, char kind, const char *data, Siz
 extern bool rtb_pool_step(RtbPool *pool, long milliseconds);
 extern void rtb_pool_wait(RtbPool *pool, int i);
 extern void rtb_pool_wait_all(RtbPool *pool);
+extern void rtb_pool_goes_far(RtbPool *pool, int i);
 extern int	rtb_pool_failed(const RtbPool *pool);
 extern void rtb_pool_stop(RtbPool *pool, int first);
 

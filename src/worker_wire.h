@@ -76,6 +76,7 @@ struct RtbWorker
 	StringInfoData body;		/* of the reply being handed over */
 	RtbWorkerState state;
 	int			pid;			/* 0 until known */
+	bool		far;			/* works at a far end, which may not answer */
 };
 
 /* one request, or the wait for the rest of one */
