@@ -390,6 +390,7 @@ tell_untold(RtbConnection *c)
 							   "%lld more notices of \"%s\" are not shown",
 							   c->traffic.notices_untold,
 							   (long long) c->traffic.notices_untold, c->name)));
+	c->traffic.notices_untold = 0;
 }
 
 /*
@@ -412,6 +413,26 @@ rtb_connection_end_pass(RtbConnection *c)
 {
 	tell_untold(c);
 	return &c->traffic;
+}
+
+/*
+ * rtb_connection_hush
+ *		From here on notices are counted only, or told again; what it was before.
+ */
+bool
+rtb_connection_hush(RtbConnection *c, bool hushed)
+{
+	bool		before = c->hushed;
+
+	c->hushed = hushed;
+	return before;
+}
+
+/* notices since rtb_connection_begin_pass(), told or not */
+int64
+rtb_connection_notices(const RtbConnection *c)
+{
+	return c->traffic.notices;
 }
 
 /*

@@ -78,6 +78,8 @@ extern const char *rtb_connection_tls(const RtbConnection *c);
 /* connection.c: a pass */
 extern void rtb_connection_begin_pass(RtbConnection *c);
 extern const RtbTraffic *rtb_connection_end_pass(RtbConnection *c);
+extern bool rtb_connection_hush(RtbConnection *c, bool hushed);
+extern int64 rtb_connection_notices(const RtbConnection *c);
 extern void rtb_connection_aside(RtbConnection *c, const char *text);
 extern void rtb_connection_stream(RtbConnection *c, bool streaming);
 extern void rtb_connection_distance(RtbConnection *c, RtbDistance *distance);

@@ -3,7 +3,8 @@
  *	  What the far end says: errors and notices, as this server's own.
  *
  * Notices come while libpq reads, where nothing may be thrown: they are put
- * by, a limited number for a pass, and told when an answer has been read.
+ * by, a limited number for a pass, and told when an answer has been read.  Where
+ * nobody shall be told they are counted, as are their bytes: a client gets them.
  */
 #include "postgres.h"
 
@@ -92,6 +93,11 @@ rtb_connection_receive_notice(void *arg, const PGresult *result)
 	RtbNotice  *notice;
 
 	c->traffic.bytes_received += rtb_connection_report_size(result);
+	if (c->hushed)
+	{
+		c->traffic.notices++;
+		return;
+	}
 	if (c->traffic.notices++ >= RTB_TOLD_NOTICES || c->nnotices == RTB_TOLD_NOTICES)
 	{
 		c->traffic.notices_untold++;

@@ -61,6 +61,7 @@ struct RtbConnection
 	RtbTraffic	traffic;
 	RtbDistance *distance;		/* waited for after each round trip, or NULL */
 
+	bool		hushed;			/* notices are counted only */
 	RtbNotice	notices[RTB_TOLD_NOTICES];
 	int			nnotices;		/* not yet told */
 

@@ -24,6 +24,7 @@ typedef struct RtbCounts
 	bool		truncates;		/* TRUNCATE ran */
 	bool		ddl;			/* a utility that changes the catalogs ran */
 	bool		changed;		/* rows, as the commands' tags say; of a connection only */
+	int64		notices;		/* of the far end; of a connection only */
 	bool		foreign;		/* a plan that uses a foreign table ran */
 } RtbCounts;
 

@@ -267,6 +267,20 @@ tell_distance(Conductor *c)
 		c->load->notes = lappend(c->load->notes, text);
 }
 
+/* what the far end had to say to the sessions, which nobody was shown */
+static void
+tell_notices(Conductor *c)
+{
+	int64		notices = 0;
+
+	for (int seat = 0; seat < c->nseats; seat++)
+		notices += c->shared->seats[seat].notices;
+	if (notices > 0)
+		c->load->notes = lappend(c->load->notes,
+								 psprintf(notices == 1 ? "1 notice of the far end, warm-up included"
+										  : INT64_FORMAT " notices of the far end, warm-up included", notices));
+}
+
 /* end of the sessions' work */
 static void
 stop(Conductor *c, int variant)
@@ -274,6 +288,7 @@ stop(Conductor *c, int variant)
 	command(c, variant, false, true);
 	rtb_pool_wait_all(c->pool);
 	tell_distance(c);
+	tell_notices(c);
 }
 
 static void

@@ -107,6 +107,12 @@ rtb_load_take_seat(StringInfo body)
 	for (int i = 0; i < s->nvariants; i++)
 		open_variant(s->transport, &s->variants[i], pq_getmsgrawstring(body));
 	set_up(s->transport, path);
+	/* counted only: there may be as many as transactions */
+	if (s->transport->far)
+	{
+		rtb_connection_begin_pass(rtb_wire);
+		(void) rtb_connection_hush(rtb_wire, true);
+	}
 	for (int i = 0; s->transport->far && i < s->nvariants; i++)
 		rtb_wire_check_blocks(s->variants[i].arm);
 	MemoryContextSwitchTo(old);

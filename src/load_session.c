@@ -145,7 +145,10 @@ obey(uint32 command)
 	if (me->counted)
 		me->seat->tally.elapsed_ns = now - me->opened_ns;
 	if (RTB_COMMAND_STOP(command))
+	{
 		me->seat->delivered = rtb_wire_waited();
+		me->seat->notices = me->transport->far ? rtb_connection_notices(rtb_wire) : 0;
+	}
 	if (variant != me->variant)
 	{
 		run_before(me->variants[variant].arm);

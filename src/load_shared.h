@@ -70,6 +70,7 @@ typedef struct RtbLoadSeat
 	pg_atomic_uint32 busy;		/* in a transaction: else it waits for its time to come */
 	int			group;
 	double		rate;			/* its share of the group's; 0: none */
+	int64		notices;		/* of the far end, when it has stopped */
 	RtbDelivered delivered;		/* of a simulated distance, when it has stopped */
 	RtbLoadTally tally;
 } RtbLoadSeat;

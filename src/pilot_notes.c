@@ -67,6 +67,9 @@ rtb_pilot_note_counts(RtbSession *s, int arm, const RtbCounts *c)
 	if (c->foreign)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm,
 						 "foreign tables are used: statements that their servers are sent on its behalf, and those round trips, are not counted");
+	if (c->notices > 0)
+		rtb_session_find(s, RTB_FOUND_NOTE, arm, c->notices == 1 ? "1 notice of the far end in a pass"
+						 : INT64_FORMAT " notices of the far end in a pass", c->notices);
 	if (c->rules)
 		rtb_session_find(s, RTB_FOUND_NOTE, arm, "statements added by rules are counted");
 	if (c->notifies && !commits)

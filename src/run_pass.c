@@ -355,6 +355,8 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 	volatile bool ok = true;
 	Repetition *r = palloc(sizeof(Repetition));
 
+	if (s->transport->far)
+		rtb_wire_hush(true);
 	begin_repetition(s, rq, r);
 	PG_TRY();
 	{
@@ -402,6 +404,8 @@ repeat_once(RtbSession *s, const RtbPassRequest *rq, RtbPass *pass, RtbProbe *pr
 		r->run.dest->rDestroy(r->run.dest);
 	s->transport->release_arm(s->at->states[rq->arm]);
 	rtb_survivors_release(s, rq);
+	if (s->transport->far)
+		rtb_wire_hush(false);
 	return ok;
 }
 

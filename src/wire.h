@@ -34,6 +34,7 @@ extern void rtb_wire_close(void);
 extern void rtb_wire_reopen(int milliseconds);
 extern void rtb_wire_renew(void);
 extern void rtb_wire_revive(void);
+extern void rtb_wire_hush(bool hushed);
 extern int64 rtb_wire_empty_price(void);
 extern bool rtb_wire_ask(const char *question);
 extern bool rtb_wire_counts(void);

@@ -202,6 +202,20 @@ rtb_wire_revive(void)
 }
 
 /*
+ * rtb_wire_hush
+ *		Around a pass: what is sent beside the arm's statements is rtbench's own,
+ *		and notices of it are nobody's concern.  Afterwards they are told, and
+ *		counted, from the beginning: a setup's.
+ */
+void
+rtb_wire_hush(bool hushed)
+{
+	if (!hushed)
+		rtb_connection_begin_pass(rtb_wire);
+	(void) rtb_connection_hush(rtb_wire, hushed);
+}
+
+/*
  * rtb_wire_close
  *		End the connection, if there is one.
  */

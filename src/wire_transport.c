@@ -99,6 +99,8 @@ wire_after_error(void)
 	under_clock = NULL;
 	AbortOutOfAnyTransaction();
 	rtb_wire_apart(false);
+	/* from here on it is rtbench that speaks */
+	(void) rtb_connection_hush(rtb_wire, true);
 	rtb_connection_stream(rtb_wire, false);
 	if (!rtb_connection_recover(rtb_wire, RECOVER_MS))
 		ereport(ERROR,
@@ -265,6 +267,8 @@ wire_observe_begin(RtbObserver *o)
 		count_begin(o->committing ? o->watch : NULL);
 	under_clock = o->run;
 	rtb_connection_begin_pass(rtb_wire);
+	/* told once is enough, and nothing shall be told by the clock */
+	(void) rtb_connection_hush(rtb_wire, !o->discovery);
 	rtb_wire_apart(true);
 }
 
@@ -324,6 +328,7 @@ wire_observe_end(RtbObserver *o)
 	RtbArmRun  *run = unconstify(RtbArmRun *, o->run);
 
 	rtb_wire_apart(false);
+	(void) rtb_connection_hush(rtb_wire, true);
 	under_clock = NULL;
 	run->core = rtb_core_of_this();
 	run->far_core = rtb_connection_here(rtb_wire) ? rtb_core_of(rtb_connection_pid(rtb_wire)) : -1;
@@ -339,6 +344,7 @@ wire_observe_end(RtbObserver *o)
 	o->counts.statements = run->statement_no - run->loop_queries;
 	o->counts.rows = run->rows;
 	o->counts.changed = traffic->changed;
+	o->counts.notices = traffic->notices - run->own_notices;
 	o->commits.transactions = run->transactions;
 	if (o->counted)
 	{

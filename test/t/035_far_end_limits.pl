@@ -137,13 +137,24 @@ for my $encoding ('LATIN1', 'EUC_JP', 'SQL_ASCII', 'UTF8')
 }
 
 #
-# talkative: ten notices are told, the others counted
+# talkative: ten notices are told, the others counted; an arm's by its first pass alone
 #
 my ($rc, $out, $told) = $node->psql('postgres', q{SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'SELECT 1'), rtbench.arm('b', $$DO 'BEGIN FOR i IN 1 .. 100000 LOOP RAISE NOTICE ''of an arm''; END LOOP; END'$$)],
 	setup => $$DO 'BEGIN FOR i IN 1 .. 100000 LOOP RAISE NOTICE ''of the setup''; END LOOP; END'$$, rounds => 2, control => false, transport => 'unix')});
 is(scalar(() = $told =~ /NOTICE:  of the setup/g), 10, 'a flood of notices of a setup: ten are told');
 like($told, qr/99990 more notices of "unix" are not shown/, 'a flood of notices of a setup: the others are counted');
-unlike($told, qr/of an arm/, "arms' notices are not sent");
+is(scalar(() = $told =~ /NOTICE:  of an arm/g), 10, "a flood of an arm's notices: ten are told, once, whatever the number of passes");
+is(scalar(() = $told =~ /more notices/g), 2, "a flood of an arm's notices: the others are counted once");
+is(run_sql('SELECT arm, notes ~ $$^(.*; )?100000 notices of the far end in a pass(;|$)$$, bytes_received > 4000000 FROM rtbench.result()'), "a|f|f\nb|t|t", "a flood of an arm's notices: a note tells how many");
+# of a message each, and of those that rtbench sends itself
+my $says = q{$$DO 'BEGIN RAISE WARNING ''heard''; RAISE NOTICE ''heard''; END'$$};
+($rc, $out, $told) = $node->psql('postgres', "CALL rtbench.run_compare(ARRAY[rtbench.arm('a', steps => ARRAY[$says, 'INSERT INTO t VALUES (1)'], ending => 'commit'), rtbench.arm('b', steps => ARRAY[rtbench.step('INSERT INTO t VALUES (1)'), rtbench.generated(\$\$SELECT 'COMMIT'\$\$)], ending => 'commit')], setup => 'CREATE TABLE t (i int)', rounds => 2, control => false, transport => 'unix')");
+is(join(' ', $told =~ /(\w+):  heard/g), 'WARNING NOTICE', 'a warning and a notice of an arm that commits: told once');
+unlike($told, qr/no transaction in progress/, 'a COMMIT of an arm: that of rtbench after it warns nobody');
+is(run_sql('SELECT arm, substring(notes FROM $$(\d+) notices? of the far end in a pass$$) FROM rtbench.result() ORDER BY 1'), "a|2\nb|", 'a warning and a notice of an arm that commits: counted');
+($rc, $out, $told) = $node->psql('postgres', "CALL rtbench.run_load(ARRAY[rtbench.load_group('g', rtbench.arm('a', $says), sessions => 2)], setup => 'CREATE TABLE t (i int)', duration => '300 ms', warmup => '0', transport => 'unix')");
+unlike($told, qr/heard/, 'notices in a load: nobody is told');
+like(run_sql('SELECT notes FROM rtbench.load_result()'), qr/\d+ notices of the far end, warm-up included/, 'notices in a load: counted');
 
 #
 # a million rows: digested, counted, and of a driver put aside, in bounded memory
