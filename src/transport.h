@@ -42,7 +42,6 @@ typedef struct RtbArmRun
 	int64		loop_rows;		/* and their rows: a far end takes both for the arm's own */
 	int64		kept;			/* statements prepared that stay so: the trips are no pass's own */
 	int64		control;		/* sent beside statements: BEGIN, COMMIT, FETCH, CLOSE */
-	int64		own_notices;	/* of the far end, on what rtbench sent itself */
 	bool		needs_block;	/* a client must send BEGIN and COMMIT around all of it */
 	int			step;			/* id of the step it belongs to */
 } RtbArmRun;

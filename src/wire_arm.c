@@ -48,28 +48,12 @@ begin_if_due(WireArm *arm, bool in_loop)
 	}
 }
 
-/* the arm has ended it itself (a generated statement can): all that comes is a warning, of rtbench's doing */
-static void
-commit_nothing(WireArm *arm)
-{
-	bool		hushed = rtb_connection_hush(rtb_wire, true);
-	int64		notices = rtb_connection_notices(rtb_wire);
-
-	rtb_wire_send_control(arm, "COMMIT");
-	arm->run->own_notices += rtb_connection_notices(rtb_wire) - notices;
-	(void) rtb_connection_hush(rtb_wire, hushed);
-}
-
 static void
 commit_if_open(WireArm *arm)
 {
 	if (arm->in_block)
 	{
-		rtb_wire_flush(arm);
-		if (rtb_connection_in_block(rtb_wire))
-			rtb_wire_send_control(arm, "COMMIT");
-		else
-			commit_nothing(arm);
+		rtb_wire_send_control(arm, "COMMIT");
 		arm->run->control++;
 		arm->run->transactions++;
 	}

@@ -344,7 +344,7 @@ wire_observe_end(RtbObserver *o)
 	o->counts.statements = run->statement_no - run->loop_queries;
 	o->counts.rows = run->rows;
 	o->counts.changed = traffic->changed;
-	o->counts.notices = traffic->notices - run->own_notices;
+	o->counts.notices = traffic->notices;
 	o->commits.transactions = run->transactions;
 	if (o->counted)
 	{
