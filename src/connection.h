@@ -75,7 +75,7 @@ extern bool rtb_connection_here(const RtbConnection *c);
 extern const char *rtb_connection_parameter(const RtbConnection *c, const char *name);
 extern const char *rtb_connection_tls(const RtbConnection *c);
 
-/* connection.c: a pass */
+/* connection_pass.c */
 extern void rtb_connection_begin_pass(RtbConnection *c);
 extern const RtbTraffic *rtb_connection_end_pass(RtbConnection *c);
 extern bool rtb_connection_hush(RtbConnection *c, bool hushed);

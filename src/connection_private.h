@@ -93,7 +93,7 @@ typedef struct RtbReading
 
 #pragma GCC visibility push(hidden)
 
-/* connection.c */
+/* connection_pass.c */
 extern void rtb_connection_require_idle(RtbConnection *c);
 extern void rtb_connection_wait(RtbConnection *c, uint32 events);
 extern void rtb_connection_flush(RtbConnection *c);

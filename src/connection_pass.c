@@ -1,0 +1,184 @@
+/*
+ * connection_pass.c
+ *	  A pass over a connection: what is counted, and how answers are waited for.
+ *
+ * Every wait is for the socket and the process's latch together, so that
+ * cancel, timeouts and termination act at once.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "utils/timestamp.h"
+#include "utils/wait_event.h"
+
+#include "connection_private.h"
+#include "worker.h"
+
+#define LOOK_INTERVAL	1000	/* ms between looks at whom the far end waits for */
+
+/* what waits, and how many did not: those of a setup, too */
+static void
+tell_untold(RtbConnection *c)
+{
+	rtb_connection_tell_notices(c);
+	if (c->traffic.notices_untold > 0)
+		ereport(NOTICE,
+				(errmsg_plural("%lld more notice of \"%s\" is not shown",
+							   "%lld more notices of \"%s\" are not shown",
+							   c->traffic.notices_untold,
+							   (long long) c->traffic.notices_untold, c->name)));
+	c->traffic.notices_untold = 0;
+}
+
+/*
+ * rtb_connection_begin_pass
+ *		Count from zero; notices are told again.
+ */
+void
+rtb_connection_begin_pass(RtbConnection *c)
+{
+	tell_untold(c);
+	memset(&c->traffic, 0, sizeof(c->traffic));
+}
+
+/*
+ * rtb_connection_end_pass
+ *		What the pass sent and got; says how many notices were not told.
+ */
+const RtbTraffic *
+rtb_connection_end_pass(RtbConnection *c)
+{
+	tell_untold(c);
+	return &c->traffic;
+}
+
+/*
+ * rtb_connection_hush
+ *		From here on notices are counted only, or told again; what it was before.
+ */
+bool
+rtb_connection_hush(RtbConnection *c, bool hushed)
+{
+	bool		before = c->hushed;
+
+	c->hushed = hushed;
+	return before;
+}
+
+/* notices since rtb_connection_begin_pass(), told or not */
+int64
+rtb_connection_notices(const RtbConnection *c)
+{
+	return c->traffic.notices;
+}
+
+/*
+ * rtb_connection_aside
+ *		A statement of rtbench's own in the middle of a pass, which no client
+ *		would send: it is not counted.
+ */
+void
+rtb_connection_aside(RtbConnection *c, const char *text)
+{
+	RtbTraffic	before = c->traffic;
+
+	(void) rtb_connection_query(c, text, NULL);
+	before.notices = c->traffic.notices;
+	before.notices_untold = c->traffic.notices_untold;
+	c->traffic = before;
+}
+
+/*
+ * rtb_connection_stream
+ *		Take rows one by one, in no memory, or a whole answer at once, which is
+ *		quicker for few rows.
+ */
+void
+rtb_connection_stream(RtbConnection *c, bool streaming)
+{
+	c->streaming = streaming;
+}
+
+/*
+ * rtb_connection_distance
+ *		Wait so much longer after each round trip; NULL: no longer.  The caller
+ *		frees it, after the connection.
+ */
+void
+rtb_connection_distance(RtbConnection *c, RtbDistance *distance)
+{
+	c->distance = distance;
+}
+
+/*
+ * One round trip is over.
+ */
+void
+rtb_connection_trip(RtbConnection *c)
+{
+	c->traffic.round_trips++;
+	if (c->distance != NULL)
+		rtb_distance_wait(c->distance);
+}
+
+/*
+ * Throw unless a statement may be sent.
+ */
+void
+rtb_connection_require_idle(RtbConnection *c)
+{
+	if (unlikely(c->busy || c->copying))
+		elog(ERROR, "connection \"%s\" is busy", c->name);
+	if (unlikely(PQstatus(c->pg) != CONNECTION_OK))
+		rtb_connection_lost(c);
+}
+
+/*
+ * Wait until the socket is as asked, or anything else has happened.  Throws
+ * when interrupted, and when the far end waits for a lock of this process,
+ * which the deadlock detector cannot see.
+ */
+void
+rtb_connection_wait(RtbConnection *c, uint32 events)
+{
+	WaitEvent	event;
+	int			n;
+
+	if (events != c->awaited)
+	{
+		ModifyWaitEvent(c->wait_set, c->socket_position, events, NULL);
+		c->awaited = events;
+	}
+	n = WaitEventSetWait(c->wait_set, LOOK_INTERVAL, &event, 1, PG_WAIT_EXTENSION);
+	if (n > 0 && (event.events & WL_LATCH_SET))
+		ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+	if (n == 0 && c->give_up != 0 && GetCurrentTimestamp() >= c->give_up)
+		ereport(ERROR,
+				(errcode(ERRCODE_QUERY_CANCELED),
+				 errmsg("connection \"%s\" does not answer", c->name)));
+	if (n == 0 && c->here)
+		rtb_check_blocked(PQbackendPID(c->pg), "connection");
+}
+
+/*
+ * Send all that libpq holds back, and take in what comes in the meantime: the
+ * far end may not read on before that.
+ */
+void
+rtb_connection_flush(RtbConnection *c)
+{
+	for (;;)
+	{
+		int			left = PQflush(c->pg);
+
+		if (left == 0)
+			return;
+		if (left < 0)
+			rtb_connection_lost(c);
+		rtb_connection_wait(c, WL_SOCKET_READABLE | WL_SOCKET_WRITEABLE);
+		if (PQconsumeInput(c->pg) == 0)
+			rtb_connection_lost(c);
+	}
+}
