@@ -86,7 +86,7 @@ SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'INSERT INTO t SELEC
 RESET client_min_messages;
 SELECT arm, server, round_trips, statements, times_low <= times AND times <= times_high AS interval, same_rows, notes ~ 'needs at least' AS too_few FROM rtbench.across_servers();
 -- that is the public arithmetic over pairs of sessions
-SELECT abs(a.times - exp(rtbench.hodges_lehmann(u.d))) < 0.06 * a.times AS times, abs(a.times_low - exp(i.low)) < 0.06 * a.times_low OR coalesce(a.notes, '') ~ 'correlated' AS low, abs(a.times_high - exp(i.high)) < 0.06 * a.times_high OR coalesce(a.notes, '') ~ 'correlated' AS high, cardinality(u.d)
+SELECT abs(a.times - exp(rtbench.hodges_lehmann(u.d))) <= 0.501 * 10.0 ^ -scale(a.times) AS times, abs(a.times_low - exp(i.low)) <= 0.501 * 10.0 ^ -scale(a.times_low) OR coalesce(a.notes, '') ~ 'correlated' AS low, abs(a.times_high - exp(i.high)) <= 0.501 * 10.0 ^ -scale(a.times_high) OR coalesce(a.notes, '') ~ 'correlated' AS high, cardinality(u.d)
 FROM rtbench.across_servers() a, (
 	SELECT array_agg(s.d ORDER BY s.session) AS d FROM (
 		SELECT session, rtbench.hodges_lehmann(array_agg(ln(here.elapsed_ns::float8) - ln(first.elapsed_ns::float8))) AS d
