@@ -22,6 +22,7 @@
 #include <arpa/inet.h>
 
 #include "miscadmin.h"
+#include "parser/parser.h"
 #include "pgstat.h"
 #include "postmaster/postmaster.h"
 #include "storage/fd.h"
@@ -256,6 +257,7 @@ rtb_connection_open(const RtbTarget *target)
 		rtb_connection_lost(c);
 	PQsetErrorVerbosity(c->pg, PQERRORS_DEFAULT);
 	c->here = is_this_server(PQsocket(c->pg));
+	c->encoding = PQclientEncoding(c->pg);
 	make_wait_set(c);
 	rtb_connection_tell_notices(c);
 	return c;
@@ -345,6 +347,21 @@ rtb_connection_in_block(const RtbConnection *c)
 	PGTransactionStatusType status = PQtransactionStatus(c->pg);
 
 	return status == PQTRANS_INTRANS || status == PQTRANS_INERROR;
+}
+
+/*
+ * rtb_connection_reads_alike
+ *		Does the far end read strings in a text as this process does, by what it
+ *		reports of the settings that decide that?  Else a text could be another
+ *		one there than the one that was looked at here.
+ */
+bool
+rtb_connection_reads_alike(const RtbConnection *c)
+{
+	const char *standard = PQparameterStatus(c->pg, "standard_conforming_strings");
+
+	return (standard == NULL || (strcmp(standard, "on") == 0) == standard_conforming_strings) &&
+		PQclientEncoding(c->pg) == c->encoding;
 }
 
 /* the far backend's process, as it says; a pooler says something else */

@@ -70,6 +70,7 @@ extern bool rtb_connection_recover(RtbConnection *c, int milliseconds);
 extern bool rtb_connection_usable(const RtbConnection *c);
 extern bool rtb_connection_alive(RtbConnection *c);
 extern bool rtb_connection_in_block(const RtbConnection *c);
+extern bool rtb_connection_reads_alike(const RtbConnection *c);
 extern int	rtb_connection_pid(const RtbConnection *c);
 extern bool rtb_connection_here(const RtbConnection *c);
 extern const char *rtb_connection_parameter(const RtbConnection *c, const char *name);

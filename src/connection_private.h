@@ -40,6 +40,7 @@ struct RtbConnection
 	char	   *name;
 	ResourceOwner owner;		/* closed with it; NULL: until closed or exit */
 	bool		here;			/* the far end is a backend of this server */
+	int			encoding;		/* of texts, as it was opened */
 	bool		external_fd;	/* counted by AcquireExternalFD */
 
 	WaitEventSet *wait_set;		/* latch, postmaster's death, socket */

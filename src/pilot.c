@@ -15,6 +15,7 @@
 
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
+#include "nodes/value.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 

@@ -152,11 +152,26 @@ rtb_pilot_require_check(RtbPilot *p)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("which tables the arms write cannot be told on \"%s\"", rtb_wire_options.name),
-				 errdetail("Their statements change rows, and the far end shows no table as written."),
+				 s->at->commits ? errdetail("Their statements change rows, and the far end shows no table as written. What they have committed stays.")
+				 : errdetail("Their statements change rows, and the far end shows no table as written."),
 				 errhint("Say what they must leave alike: check_query => 'SELECT ...'.")));
 	if (rtb_own_is_other())
 		rtb_session_find(s, RTB_FOUND_NOTE, -1,
 						 "no check query and no setup: if the arms write by functions or procedures, that is not compared");
+}
+
+/* nobody at the far end looks at what arms commit: said before they do, and kept */
+static void
+note_unguarded(RtbSession *s)
+{
+	static const char phrase[] = "what arms commit outside the scratch schema is not seen there, and stays";
+
+	rtb_session_find(s, RTB_FOUND_NOTE, -1, "%s", phrase);
+	if (!s->told_unguarded)
+		ereport(NOTICE,
+				(errmsg("%s: %s", rtb_wire_options.name, phrase),
+				 errdetail("%s", rtb_wire_pooled() ? "The far end is behind a pooler." : "The far end has no rtbench, which would refuse it.")));
+	s->told_unguarded = true;
 }
 
 /* a worker is not a client's backend in everything */
@@ -173,6 +188,8 @@ rtb_pilot_note_preload(RtbSession *s)
 						 rtb_wire_pooled() ? "the far end is behind a pooler" : "the far end has no rtbench");
 		if (rtb_wire_options.is_server)
 			note_server(s);
+		if (s->at->commits && !rtb_wire_counts())
+			note_unguarded(s);
 	}
 	else if (s->options.own_transactions && libraries != NULL && libraries[0] != '\0')
 		rtb_session_find(s, RTB_FOUND_NOTE, -1,

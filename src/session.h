@@ -121,6 +121,7 @@ typedef struct RtbSession
 	List	   *points;			/* of RtbPoint *, NULL where left */
 	RtbPoint   *at;				/* the one that passes run at */
 	bool		suggested;		/* a check query, at some point */
+	bool		told_unguarded; /* that nobody there looks at what is committed */
 } RtbSession;
 
 /* one pass, asked for */

@@ -37,6 +37,7 @@ extern void rtb_wire_revive(void);
 extern void rtb_wire_hush(bool hushed);
 extern int64 rtb_wire_empty_price(void);
 extern bool rtb_wire_ask(const char *question);
+extern void rtb_wire_require_alike(void);
 extern bool rtb_wire_counts(void);
 extern bool rtb_wire_pooled(void);
 extern void rtb_wire_set_path(const char *path);

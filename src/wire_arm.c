@@ -225,6 +225,7 @@ run_row(WireArm *arm, WireStep *step)
 		rtb_wire_flush(arm);
 		arm->run->statement_no++;
 		/* what was sent cannot be taken back: a COMMIT is refused before, in every pass */
+		rtb_wire_require_alike();
 		if (!arm->run->timed || rtb_script_may_control(step->values[c]))
 			rtb_script_refuse(step->values[c], false);
 		started = arm->run->timers ? rtb_clock_ns() : 0;

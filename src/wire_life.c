@@ -11,6 +11,7 @@
 #include "wire.h"
 
 #include "access/xact.h"
+#include "parser/parser.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
@@ -115,6 +116,10 @@ make_connection(const RtbWireOptions *options, bool other, int milliseconds)
 		take_placement(options->placement);
 	rtb_own_route(own_rows, other);
 	rtb_wire_number++;
+	/* texts were read here before they are sent */
+	if (!rtb_connection_reads_alike(rtb_wire))
+		(void) rtb_connection_query(rtb_wire, standard_conforming_strings ? "SET standard_conforming_strings = on"
+									: "SET standard_conforming_strings = off", NULL);
 	MemoryContextSwitchTo(old);
 }
 
@@ -323,4 +328,21 @@ rtb_wire_empty_price(void)
 		rtb_placement_restore(one_core);
 	}
 	return cheapest;
+}
+
+/*
+ * rtb_wire_require_alike
+ *		Before a text is sent that may hold several statements: throws if the far
+ *		end would read it in another way than it was read here, where what must not
+ *		be in it was looked for.
+ */
+void
+rtb_wire_require_alike(void)
+{
+	if (!rtb_connection_reads_alike(rtb_wire))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the far end would read this text in another way than it was checked"),
+				 errdetail("standard_conforming_strings or client_encoding has been changed there."),
+				 errhint("Leave both as they are, or use protocol => 'prepared'.")));
 }

@@ -75,7 +75,10 @@ rtb_wire_flush(WireArm *arm)
 	arm->piped = false;
 	if (arm->gathered > 0)
 	{
-		RtbAnswer	answer = rtb_connection_query(rtb_wire, arm->batch.data, rows);
+		RtbAnswer	answer;
+
+		rtb_wire_require_alike();
+		answer = rtb_connection_query(rtb_wire, arm->batch.data, rows);
 
 		rtb_wire_count(arm, answer);
 		if (answer.results != arm->gathered)
@@ -172,6 +175,7 @@ rtb_wire_send(WireArm *arm, WireStatement *st, int nparams, const WireStep *row)
 			rtb_wire_count(arm, rtb_connection_query_params(rtb_wire, st->text, &values, rows));
 			break;
 		case RTB_PROTOCOL_SIMPLE:
+			rtb_wire_require_alike();
 			if (nparams == 0)
 			{
 				rtb_wire_count(arm, rtb_connection_query(rtb_wire, st->text, rows));
@@ -205,6 +209,7 @@ rtb_wire_send_text(WireArm *arm, const WireStep *step)
 	if (arm->protocol != RTB_PROTOCOL_MULTI)
 	{
 		rtb_wire_flush(arm);
+		rtb_wire_require_alike();
 		rtb_wire_count(arm, rtb_connection_query(rtb_wire, step->step->text, rtb_wire_receiver(arm, &receiver)));
 		return;
 	}

@@ -116,6 +116,7 @@ wire_after_error(void)
 static void
 wire_sql(const char *statement)
 {
+	rtb_wire_require_alike();
 	(void) rtb_connection_query(rtb_wire, statement, NULL);
 }
 

@@ -21,9 +21,9 @@ trap end EXIT
 
 one_core "$work"
 extension
-servers=local,tcp
-sql -c "CREATE SERVER tcp FOREIGN DATA WRAPPER rtbench_fdw OPTIONS (host '127.0.0.1', port '$PGPORT', dbname 'postgres', gssencmode 'disable')" \
-	-c 'CREATE USER MAPPING FOR PUBLIC SERVER tcp' || exit
+servers=local,by_tcp
+sql -c "CREATE SERVER by_tcp FOREIGN DATA WRAPPER rtbench_fdw OPTIONS (host '127.0.0.1', port '$PGPORT', dbname 'postgres', gssencmode 'disable')" \
+	-c 'CREATE USER MAPPING FOR PUBLIC SERVER by_tcp' || exit
 if pooler "$work"; then
 	servers=$servers,pooler
 else
@@ -49,7 +49,7 @@ SQL
 cell="max(median_ms || CASE WHEN speedup <> 1 THEN format(' (%s)', speedup) ELSE '' END) FILTER (WHERE place ="
 echo '| ms (times as fast as the first arm) | round trips | in the server | unix socket | TCP | pooler | 0.2 ms simulated | 1 ms simulated | 2.9 ms simulated | 0.2 ms computed | 1 ms computed | 2.9 ms computed |'
 echo '|--|--|--|--|--|--|--|--|--|--|--|--|'
-sql -c "SELECT format('| \`%s\` | %s | %s |', arm, max(round_trips) FILTER (WHERE place = 'local'), concat_ws(' | ', $cell 'floor'), $cell 'local'), $cell 'tcp'), coalesce($cell 'pooler'), '-'),
+sql -c "SELECT format('| \`%s\` | %s | %s |', arm, max(round_trips) FILTER (WHERE place = 'local'), concat_ws(' | ', $cell 'floor'), $cell 'local'), $cell 'by_tcp'), coalesce($cell 'pooler'), '-'),
 	$cell '200 us'), $cell '1000 us'), $cell '2900 us'), $cell 'computed 200 us'), $cell 'computed 1000 us'), $cell 'computed 2900 us')))
 	FROM bench.figure GROUP BY arm ORDER BY max(median_ms) DESC" || exit
 sql -F $'\t' <<'SQL' | reports
