@@ -206,7 +206,7 @@ as_caller(RtbSession *s)
 	SetUserIdAndSecContext(s->userid, s->sec_context);
 	/* in this order: the first takes away what the login's settings make of the second */
 	if (s->transport->far && !rtb_own_is_other())
-		s->transport->sql("SET SESSION AUTHORIZATION DEFAULT; RESET ROLE");
+		(void) rtb_own_rows("SET SESSION AUTHORIZATION DEFAULT; RESET ROLE", 0, NULL);
 }
 
 /*

@@ -71,6 +71,7 @@ rtb_wire_copy_rows(WireArm *arm, WireStep *step)
 {
 	TupleTableSlot *slot;
 
+	rtb_wire_require_alike();
 	rtb_connection_copy_begin(rtb_wire, step->step->copy);
 	if (step->store != NULL)
 	{

@@ -79,7 +79,6 @@ rtb_wire_flush(WireArm *arm)
 
 		rtb_wire_require_alike();
 		answer = rtb_connection_query(rtb_wire, arm->batch.data, rows);
-
 		rtb_wire_count(arm, answer);
 		if (answer.results != arm->gathered)
 			ereport(ERROR,
@@ -133,6 +132,7 @@ rtb_wire_fetch(WireArm *arm, const WireStatement *st, const RtbValues *values, c
 	RtbAnswer	sum = {0};
 	RtbAnswer	answer;
 
+	rtb_wire_require_alike();
 	rtb_connection_declare(rtb_wire, "rtbench_cursor", st->text, values);
 	do
 	{

@@ -113,10 +113,18 @@ wire_after_error(void)
 		count_end();
 }
 
+/* of a setup, or before an arm: the user's text */
 static void
 wire_sql(const char *statement)
 {
 	rtb_wire_require_alike();
+	(void) rtb_connection_query(rtb_wire, statement, NULL);
+}
+
+/* rtbench's own */
+static void
+wire_toplevel(const char *statement)
+{
 	(void) rtb_connection_query(rtb_wire, statement, NULL);
 }
 
@@ -176,7 +184,8 @@ wire_digest(const char *query, RtbDigest *digest, Tuplestorestate *row_hashes)
 
 	/* row by row: there may be millions */
 	rtb_connection_stream(rtb_wire, true);
-	(void) rtb_connection_query(rtb_wire, query, &receiver);
+	/* one statement whatever an arm has set: a check query is the user's text */
+	(void) rtb_connection_query_params(rtb_wire, query, NULL, &receiver);
 	rtb_connection_stream(rtb_wire, false);
 }
 
@@ -425,6 +434,6 @@ const RtbTransport rtb_wire_transport = {
 	.commit = wire_commit,
 	.guard_begin = wire_guard_begin,
 	.guard_end = wire_guard_end,
-	.toplevel = wire_sql,
+	.toplevel = wire_toplevel,
 	.after_error = wire_after_error,
 };
