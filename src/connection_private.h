@@ -46,6 +46,7 @@ struct RtbConnection
 	WaitEventSet *wait_set;		/* latch, postmaster's death, socket */
 	int			socket_position;
 	uint32		awaited;		/* events of the socket in wait_set */
+	int			heard;			/* tick at which something was last sent or came */
 
 	TimestampTz give_up;		/* answers are waited for until then; 0: for ever */
 
@@ -96,6 +97,7 @@ typedef struct RtbReading
 
 /* connection_pass.c */
 extern void rtb_connection_require_idle(RtbConnection *c);
+extern void rtb_connection_heard(RtbConnection *c);
 extern void rtb_connection_wait(RtbConnection *c, uint32 events);
 extern void rtb_connection_flush(RtbConnection *c);
 extern void rtb_connection_lost(RtbConnection *c);

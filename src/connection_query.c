@@ -59,6 +59,7 @@ rtb_connection_sent(RtbConnection *c, int sent, int64 bytes, int64 answer_bytes)
 				 errdetail_internal("%s", pchomp(PQerrorMessage(c->pg)))));
 	}
 	c->busy = true;
+	rtb_connection_heard(c);
 	c->traffic.bytes_sent += bytes;
 	c->traffic.bytes_received += answer_bytes;
 }
@@ -132,29 +133,51 @@ take_rows(RtbConnection *c, RtbReading *reading, PGresult *result)
 	c->traffic.bytes_received += bytes;
 }
 
-/* have rows been changed?  Statements that others run for them (CALL, DO, SELECT) do not tell */
-static bool
-changes_rows(PGresult *result)
+/*
+ * Which statements tell that they have changed rows, and which do not say what
+ * others have done for them.  A tag's first letter rules most out: this is read
+ * for each statement.
+ */
+static void
+read_tag(RtbConnection *c, RtbReading *reading, const char *tag, int64 rows)
 {
-	const char *tag = PQcmdStatus(result);
-
-	return (strncmp(tag, "INSERT", 6) == 0 || strncmp(tag, "UPDATE", 6) == 0 ||
-			strncmp(tag, "DELETE", 6) == 0 || strncmp(tag, "MERGE", 5) == 0 ||
-			strncmp(tag, "COPY", 4) == 0) && strtoll(PQcmdTuples(result), NULL, 10) > 0;
+	switch (tag[0])
+	{
+		case 'I':				/* INSERT, UPDATE: what else begins so has no rows */
+		case 'U':
+			c->traffic.changed |= rows > 0;
+			break;
+		case 'M':
+			c->traffic.changed |= rows > 0 && strncmp(tag, "MERGE", 5) == 0;
+			break;
+		case 'C':
+			c->traffic.changed |= rows > 0 && strncmp(tag, "COPY", 4) == 0;
+			reading->answer.silent |= strcmp(tag, "CALL") == 0;
+			break;
+		case 'D':
+			c->traffic.changed |= rows > 0 && strncmp(tag, "DELETE", 6) == 0;
+			reading->answer.silent |= strcmp(tag, "DO") == 0;
+			break;
+		default:
+			break;
+	}
 }
 
 static void
 complete(RtbConnection *c, RtbReading *reading, PGresult *result)
 {
+	const char *tag;
+	int64		rows;
+
 	reading->described = false;
 	reading->answer.results++;
 	if (reading->sent == RTB_SENT_PARSE)
 		return;					/* nothing has been run */
-	reading->answer.silent |= strcmp(PQcmdStatus(result), "DO") == 0 || strcmp(PQcmdStatus(result), "CALL") == 0;
-	reading->answer.affected += strtoll(PQcmdTuples(result), NULL, 10);
-	c->traffic.bytes_received += RTB_MESSAGE + strlen(PQcmdStatus(result)) + 1;
-	if (!c->traffic.changed)
-		c->traffic.changed = changes_rows(result);
+	tag = PQcmdStatus(result);
+	rows = strtoll(PQcmdTuples(result), NULL, 10);
+	reading->answer.affected += rows;
+	c->traffic.bytes_received += RTB_MESSAGE + strlen(tag) + 1;
+	read_tag(c, reading, tag, rows);
 }
 
 /*
