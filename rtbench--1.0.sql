@@ -1562,7 +1562,7 @@ CREATE TABLE rtbench.loads (
 	seed bigint NOT NULL,
 	started_at timestamptz NOT NULL,
 	finished_at timestamptz NOT NULL,
-	server_version text NOT NULL,
+	server_version text,
 	options jsonb NOT NULL,
 	settings jsonb,
 	machine jsonb NOT NULL,

@@ -173,6 +173,13 @@ SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'DELETE FROM public.
 SELECT arm, verdict, notes ~ 'does not see|no rows' AS told FROM rtbench.result();
 SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'CREATE TEMP TABLE q AS SELECT 1 AS x'), rtbench.arm('b', 'CREATE TEMP TABLE q AS SELECT 2 AS x')], rounds => 2);
 SELECT arm, verdict, notes ~ 'nothing was compared' AS told FROM rtbench.result();
+-- a column to be ignored that no table has, and where there is none to leave out
+SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'DELETE FROM public.seen_or_not')], ignore_columns => '{v,"W","no such"}', rounds => 2);
+SELECT substring(notes FROM 'ignore_columns.*?column "no such"') AS told, notes ~ 'column v' AS also_what_there_is FROM rtbench.result();
+SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'DELETE FROM public.seen_or_not')], ignore_columns => '{v}', check_query => 'SELECT * FROM public.seen_or_not', rounds => 2);
+SELECT substring(notes FROM 'ignore_columns[^;]*') AS told FROM rtbench.result();
+SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'SELECT v FROM public.seen_or_not')], ignore_columns => '{v}', rounds => 2);
+SELECT substring(notes FROM 'ignore_columns[^;]*') AS told FROM rtbench.result();
 DROP TABLE public.seen_or_not;
 
 -- a table that is written from the second pass on only is not among those that the first pass found

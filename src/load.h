@@ -89,7 +89,7 @@ typedef struct RtbLoad
 	int64		seed;
 	TimestampTz started_at;
 	TimestampTz finished_at;
-	char	   *server_version;
+	char	   *server_version; /* of where it ran; NULL if it does not tell */
 	Jsonb	   *options;
 	Jsonb	   *settings;
 	Jsonb	   *machine;

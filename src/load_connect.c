@@ -44,7 +44,7 @@ take_facts(RtbLoad *load, const RtbFarFacts *facts)
 {
 	const char *version = facts->server_version ? facts->server_version : facts->version;
 
-	load->server_version = pstrdup(version ? version : "unknown");
+	load->server_version = version ? pstrdup(version) : NULL;
 	load->settings = facts->settings ? rtb_json_to_jsonb(facts->settings) : NULL;
 	if (load->wire->is_server)
 		load->machine = rtb_facts_far_machine(0, facts->version);

@@ -52,7 +52,10 @@ add_column(RtbRelation *rel, const char *column, List *ignore_columns)
 	foreach(lc, ignore_columns)
 	{
 		if (strcmp(lfirst(lc), column) == 0)
+		{
+			rel->ignored = bms_add_member(rel->ignored, foreach_current_index(lc));
 			return;
+		}
 	}
 	column = quote_identifier(column);
 	rel->columns = rel->columns ? psprintf("%s, %s", rel->columns, column) : pstrdup(column);

@@ -40,6 +40,29 @@
 
 /* ---- what is checked ---- */
 
+/* a name in ignore_columns that leaves nothing out is a slip that would be looked for for long */
+static void
+note_ignored(RtbSession *s)
+{
+	Bitmapset  *found = NULL;
+	ListCell   *lc;
+
+	if (s->options.ignore_columns != NIL && s->at->check_mode != RTB_CHECK_TABLES)
+		rtb_session_find(s, RTB_FOUND_NOTE, -1, "ignore_columns leaves nothing out: it is for tables, and %s",
+						 s->at->check_mode == RTB_CHECK_QUERY ? "the check query decides" : "none is compared");
+	/* what an arm makes may have any columns */
+	if (s->at->check_mode != RTB_CHECK_TABLES || s->at->made != NIL)
+		return;
+	foreach(lc, s->at->written)
+		found = bms_add_members(found, ((RtbRelation *) lfirst(lc))->ignored);
+	foreach(lc, s->options.ignore_columns)
+	{
+		if (!bms_is_member(foreach_current_index(lc), found))
+			rtb_session_find(s, RTB_FOUND_NOTE, -1, "ignore_columns: no table that is compared has a column %s",
+							 quote_identifier(lfirst(lc)));
+	}
+}
+
 static void
 choose_check(RtbPilot *p)
 {
@@ -85,6 +108,7 @@ choose_check(RtbPilot *p)
 	}
 	else
 		s->at->check_mode = RTB_CHECK_RETURNED;
+	note_ignored(s);
 	s->at->check_returned = s->at->check_mode == RTB_CHECK_RETURNED || s->options.compare_returned;
 	if (s->at->check_returned)
 		appendStringInfo(&checked, "%sreturned rows", checked.len ? ", " : "");

@@ -353,10 +353,25 @@ static const char describe_sql[] =
 "            WHEN pg_catalog.row_security_active(c.oid) THEN 'row-level security hides rows' END,"
 "       pg_catalog.pg_has_role(c.relowner, 'USAGE'),"
 "       CASE WHEN c.relkind IN ('r', 'm') THEN pg_catalog.pg_table_size(c.oid) ELSE 0 END,"
-"       c.reltuples::float8::bigint"
+"       c.reltuples::float8::bigint,"
+"       (SELECT pg_catalog.string_agg(i.n::text, ' ') FROM pg_catalog.unnest($3::text[]) WITH ORDINALITY i (name, n)"
+"         WHERE EXISTS (SELECT FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0"
+"                 AND NOT a.attisdropped AND a.attname = i.name))"
 "  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
 " WHERE c.oid = ANY ($1::oid[]) AND c.relkind IN ('r', 'm', 'f', 'S') AND n.nspname <> 'rtbench'"
 " ORDER BY n.nspname, c.relname";
+
+/* numbers from 1, with spaces between them, as a set from 0 */
+static Bitmapset *
+numbers(const char *text)
+{
+	Bitmapset  *set = NULL;
+	char	   *end;
+
+	for (; text != NULL && *text != '\0'; text = end)
+		set = bms_add_member(set, (int) strtol(text, &end, 10) - 1);
+	return set;
+}
 
 /*
  * rtb_written_describe
@@ -394,6 +409,7 @@ rtb_written_describe(List *oids, const char *scratch, List *ignore_columns)
 		rel->owned = rtb_own_row_bool(rows, i, 10);
 		rel->bytes = rtb_own_row_int64(rows, i, 11);
 		rel->tuples = (double) rtb_own_row_int64(rows, i, 12);
+		rel->ignored = numbers(rtb_own_row_text(rows, i, 13));
 		relations = lappend(relations, rel);
 	}
 	rtb_own_end(nest);

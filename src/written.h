@@ -7,6 +7,7 @@
 
 #include "postgres.h"
 
+#include "nodes/bitmapset.h"
 #include "nodes/pg_list.h"
 
 typedef struct RtbRelation
@@ -18,6 +19,7 @@ typedef struct RtbRelation
 	char	   *name;			/* quoted, with its schema */
 	char	   *label;			/* quoted, for people and digests: no scratch schema */
 	char	   *columns;		/* quoted list of the columns that are digested */
+	Bitmapset  *ignored;		/* of ignore_columns, from 0: those that it has */
 	char	   *unreadable;		/* why the caller may not read it whole, or NULL */
 	bool		owned;			/* the caller may VACUUM it */
 	int			mode;			/* the strongest lock that an arm takes on it */
