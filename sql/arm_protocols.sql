@@ -103,17 +103,3 @@ SELECT label AS protocol, arm, round_trips, statements, rows, verdict = 'not com
 CALL rtbench.run_compare(ARRAY[rtbench.arm('one_text', steps => ARRAY['INSERT INTO t VALUES (1); INSERT INTO t VALUES (2)'], ending => 'autocommit'), rtbench.arm('block', steps => ARRAY['INSERT INTO t VALUES (1); INSERT INTO t VALUES (2)', 'SELECT 1'], ending => 'commit')],
 	setup => 'CREATE TABLE t (a int)', transport => 'unix', rounds => 1);
 SELECT arm, round_trips, statements, transactions FROM rtbench.result();
--- nor can it be hidden in a string that the far end reads in another way
-CREATE TABLE regress_rtb_own (a int);
-INSERT INTO regress_rtb_own SELECT generate_series(1, 5);
-\set VERBOSITY default
-CALL rtbench.run_compare(ARRAY[rtbench.arm('x', steps => ARRAY['DELETE FROM regress_rtb_own WHERE a = 1', $$SELECT '\' || ';COMMIT;BEGIN;--'$$], before => 'SET standard_conforming_strings = off', protocol => 'simple')], transport => 'unix', rounds => 1);
-SELECT verdict FROM rtbench.compare(ARRAY[rtbench.arm('sj', steps => ARRAY['DELETE FROM regress_rtb_own WHERE a = 2', $$SELECT E'Á\'; COMMIT; BEGIN; --'$$], before => 'SET client_encoding = sjis', protocol => 'simple')], rounds => 1, transport => 'unix');
-CALL rtbench.run_compare(ARRAY[rtbench.arm('sc', 'SELECT 1')], setup => $$CREATE TABLE t (a int); SET standard_conforming_strings = off; DELETE FROM regress_rtb_own WHERE a = 3; SELECT '\' || ';COMMIT;BEGIN;--'$$, rounds => 1, transport => 'unix');
-SELECT verdict FROM rtbench.compare(ARRAY[rtbench.arm('gen', rtbench.generated($$SELECT unnest(ARRAY['SET standard_conforming_strings = off', 'DELETE FROM regress_rtb_own WHERE a = 4', 'SELECT ''' || chr(92) || ''' || '';COMMIT;--'''])$$))], rounds => 1, transport => 'unix');
--- not in a cursor's query, a COPY or a check query either
-SELECT verdict FROM rtbench.compare(ARRAY[rtbench.arm('cursor', steps => ARRAY['DELETE FROM regress_rtb_own WHERE a = 5', $$SELECT '\' || ';COMMIT;BEGIN;--'$$], before => 'SET standard_conforming_strings = off', fetch_size => 5)], rounds => 1, transport => 'unix');
-SELECT verdict FROM rtbench.compare(ARRAY[rtbench.arm('copied', steps => ARRAY[rtbench.step('DELETE FROM regress_rtb_own WHERE a = 5'), rtbench.copy_rows('SELECT 6', $$COPY regress_rtb_own FROM STDIN WHERE a::text <> '\' || ';COMMIT;BEGIN;--'$$)], before => 'SET standard_conforming_strings = off')], rounds => 1, transport => 'unix');
-SELECT verdict FROM rtbench.compare(ARRAY[rtbench.arm('checked', steps => ARRAY['DELETE FROM regress_rtb_own WHERE a = 5'], before => 'SET standard_conforming_strings = off')], check_query => $$SELECT '\' || ';COMMIT;BEGIN;--'$$, rounds => 1, transport => 'unix');
-SELECT array_agg(a ORDER BY a) AS nothing_is_gone FROM regress_rtb_own;
-DROP TABLE regress_rtb_own;

@@ -164,7 +164,9 @@ SELECT rtbench.compare(ARRAY['{"arm": "a", "steps": [{}]}']::jsonb[]);
 SELECT rtbench.compare(ARRAY['{"arm": "a", "steps": "SELECT 1"}']::jsonb[]);
 SELECT rtbench.compare(ARRAY['{"arm": null, "steps": [{"statement": "SELECT 1"}]}']::jsonb[]);
 SELECT rtbench.compare(ARRAY[rtbench.arm('a', 'SELECT 1'), rtbench.arm('a', 'SELECT 2')]);
+\set VERBOSITY sqlstate
 SELECT rtbench.arm('a');
+\set VERBOSITY default
 SELECT rtbench.arm('a', '');
 SELECT rtbench.arm('a', ' -- nothing but a comment');
 SELECT rtbench.arm('a', 'SELECT 1 FROM WHERE');

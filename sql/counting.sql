@@ -181,7 +181,6 @@ SELECT count(*) FROM rtbench.compare(ARRAY[
 	rtbench.arm('a_cascade', 'DELETE FROM t WHERE id <= 10'),
 	rtbench.arm('b_cascade_in_loop', 'DO $$ BEGIN FOR i IN 1 .. 10 LOOP
 		DELETE FROM t WHERE id = i; END LOOP; END $$'),
-	rtbench.arm('c_check', 'INSERT INTO c VALUES (2000, 5)'),
 	rtbench.arm('d_before', 'INSERT INTO before_row VALUES (1)'),
 	rtbench.arm('e_after', 'INSERT INTO after_row VALUES (1), (2)'),
 	rtbench.arm('f_deferred', 'INSERT INTO deferred_row VALUES (1)'),
@@ -191,6 +190,9 @@ SELECT count(*) FROM rtbench.compare(ARRAY[
 ], setup => :'setup', rounds => 2);
 :counts
 :shapes
+-- the check of a foreign key is one, too, until PostgreSQL 19 does it without
+SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('check', 'INSERT INTO c VALUES (2000, 5)')], setup => :'setup', rounds => 2);
+SELECT round_trips, statements, fired = (current_setting('server_version_num')::int < 190000)::int AS fired, rows FROM rtbench.result();
 
 -- Utilities count unless an executor statement ran for them.
 SELECT count(*) FROM rtbench.compare(ARRAY[

@@ -44,7 +44,9 @@ SELECT rtbench.arm('f', 'CREATE FUNCTION f(int) RETURNS int BEGIN ATOMIC SELECT 
 --
 -- what is no arm
 --
+\set VERBOSITY sqlstate
 SELECT rtbench.arm('sql');
+\set VERBOSITY default
 SELECT rtbench.arm('sql', NULL);
 SELECT rtbench.arm('sql', 'SELECT 1', NULL);
 SELECT rtbench.arm('sql', VARIADIC NULL::text[]);

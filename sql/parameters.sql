@@ -106,8 +106,11 @@ DECLARE
 	tried int := 0;
 BEGIN
 	FOREACH setting IN ARRAY ARRAY['on', 'off'] LOOP
-		PERFORM set_config('standard_conforming_strings', setting, true),
-				set_config('escape_string_warning', 'off', true);
+		-- from 19 on there is one way only
+		IF current_setting('server_version_num')::int < 190000 THEN
+			PERFORM set_config('standard_conforming_strings', setting, true),
+					set_config('escape_string_warning', 'off', true);
+		END IF;
 		FOR v IN SELECT value FROM hostile LOOP
 			tried := tried + 1;
 

@@ -25,6 +25,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "compat.h"
 #include "own_sql.h"
 #include "written.h"
 
@@ -103,11 +104,10 @@ void
 rtb_cleaning_starts(const PlannedStmt *stmt)
 {
 	const RtbFixture *fixture = &watching->at->fixture;
-	ListCell   *lc;
 
-	foreach(lc, stmt->resultRelations)
+	RTB_FOREACH_RESULT_RELATION(rti, stmt)
 	{
-		Oid			relid = rt_fetch(lfirst_int(lc), stmt->rtable)->relid;
+		Oid			relid = rt_fetch(rti, stmt->rtable)->relid;
 		char	   *schema;
 
 		if (relid < FirstNormalObjectId || !has_storage(get_rel_relkind(relid)) ||

@@ -127,10 +127,12 @@ rtb_xact(XactEvent event, void *arg)
 			pre_commit_ns = rtb_clock_ns();
 			break;
 		case XACT_EVENT_COMMIT:
-			seen.commit_ns += rtb_clock_ns() - pre_commit_ns;
-			seen.transactions += !empty;
-			/* FALLTHROUGH */
 		case XACT_EVENT_ABORT:
+			if (event == XACT_EVENT_COMMIT)
+			{
+				seen.commit_ns += rtb_clock_ns() - pre_commit_ns;
+				seen.transactions += !empty;
+			}
 			seen.xids += TransactionIdIsValid(GetTopTransactionIdIfAny());
 			started_before = rtb_counting_started();
 			if (watching != NULL)

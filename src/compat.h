@@ -124,4 +124,50 @@
 	pg_foreign_server_aclcheck(server, role, mode)
 #endif
 
+/* indexes into the range table of what a plan writes: a list until 18 (nodes/plannodes.h first) */
+#if PG_VERSION_NUM >= 190000
+#define RTB_FOREACH_RESULT_RELATION(rti, stmt) \
+	for (int rti = -1; (rti = bms_next_member((stmt)->resultRelationRelids, rti)) >= 0;)
+#else
+#define RTB_FOREACH_RESULT_RELATION(rti, stmt) \
+	for (int rti##_n = 0, rti; rti##_n < list_length((stmt)->resultRelations) && \
+		 (rti = list_nth_int((stmt)->resultRelations, rti##_n), true); rti##_n++)
+#endif
+
+/* a CTE's subplan as EXPLAIN calls it: 19 puts the word before its name only there (nodes/primnodes.h first) */
+#if PG_VERSION_NUM >= 190000
+#define RTB_CTE_NAME(subplan)	psprintf("CTE %s", (subplan)->plan_name)
+#else
+#define RTB_CTE_NAME(subplan)	((subplan)->plan_name)
+#endif
+
+/* 19: what is built by hand must be finished before it is used (access/tupdesc.h first) */
+#if PG_VERSION_NUM >= 190000
+#define RTB_TUPDESC_FINISH(desc)	TupleDescFinalize(desc)
+#else
+#define RTB_TUPDESC_FINISH(desc)	((void) (desc))
+#endif
+
+/* 19 reads strings in one way only, and has no more warnings about the other (parser/parser.h first) */
+#if PG_VERSION_NUM >= 190000
+#define RTB_STANDARD_STRINGS	true
+#define RTB_SCANNER_QUIET(extra)	((void) (extra))
+#else
+#define RTB_STANDARD_STRINGS	standard_conforming_strings
+#define RTB_SCANNER_QUIET(extra)	((extra)->escape_string_warning = false)
+#endif
+
+/* 19: CLUSTER is a kind of REPACK (nodes/parsenodes.h first) */
+#if PG_VERSION_NUM >= 190000
+#define RTB_CLUSTER_TAG	T_RepackStmt
+#define RtbClusterStmt	RepackStmt
+#define RTB_CLUSTER_PARAMS(stmt)	((stmt)->params)
+#define RTB_CLUSTER_IS_REPACK(stmt)	((stmt)->command == REPACK_COMMAND_REPACK)
+#else
+#define RTB_CLUSTER_TAG	T_ClusterStmt
+#define RtbClusterStmt	ClusterStmt
+#define RTB_CLUSTER_PARAMS(stmt)	NIL
+#define RTB_CLUSTER_IS_REPACK(stmt)	false
+#endif
+
 #endif							/* RTB_COMPAT_H */

@@ -360,7 +360,7 @@ rtb_connection_reads_alike(const RtbConnection *c)
 {
 	const char *standard = PQparameterStatus(c->pg, "standard_conforming_strings");
 
-	return (standard == NULL || (strcmp(standard, "on") == 0) == standard_conforming_strings) &&
+	return (standard == NULL || (strcmp(standard, "on") == 0) == RTB_STANDARD_STRINGS) &&
 		PQclientEncoding(c->pg) == c->encoding;
 }
 

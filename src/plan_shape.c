@@ -294,7 +294,7 @@ name_subplans(const Plan *plan, const PlannedStmt *stmt, const char **names)
 		SubPlan    *subplan = lfirst_node(SubPlan, lc);
 
 		names[subplan->plan_id - 1] = subplan->subLinkType == CTE_SUBLINK ?
-			subplan->plan_name : "InitPlan";
+			RTB_CTE_NAME(subplan) : "InitPlan";
 	}
 	foreach(lc, children_of(plan, &facts))
 		name_subplans(lfirst(lc), stmt, names);

@@ -99,6 +99,16 @@ reindex_refusal(const ReindexStmt *stmt)
 }
 
 static Refusal
+cluster_refusal(const RtbClusterStmt *stmt)
+{
+	if (has_true_option(RTB_CLUSTER_PARAMS(stmt), "concurrently"))
+		return (Refusal) {"REPACK (CONCURRENTLY)", HINT_CONCURRENTLY};
+	if (stmt->relation != NULL)
+		return (Refusal) {NULL, NULL};
+	return (Refusal) {RTB_CLUSTER_IS_REPACK(stmt) ? "REPACK without a table" : "CLUSTER without a table", "Name the table."};
+}
+
+static Refusal
 copy_refusal(const CopyStmt *stmt)
 {
 	if (stmt->filename != NULL)
@@ -147,10 +157,8 @@ refusal(const Node *stmt)
 			break;
 		case T_ReindexStmt:
 			return reindex_refusal((const ReindexStmt *) stmt);
-		case T_ClusterStmt:
-			if (((const ClusterStmt *) stmt)->relation == NULL)
-				return (Refusal) {"CLUSTER without a table", "Name the table."};
-			break;
+		case RTB_CLUSTER_TAG:
+			return cluster_refusal((const RtbClusterStmt *) stmt);
 		case T_CopyStmt:
 			return copy_refusal((const CopyStmt *) stmt);
 		case T_AlterTableStmt:

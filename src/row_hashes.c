@@ -42,6 +42,7 @@ rtb_row_hash_tupdesc(void)
 		TupleDesc	made = CreateTemplateTupleDesc(1);
 
 		TupleDescInitEntry(made, 1, "row_hash", UUIDOID, -1, 0);
+		RTB_TUPDESC_FINISH(made);
 		MemoryContextSwitchTo(old);
 		desc = made;
 	}

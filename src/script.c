@@ -188,7 +188,7 @@ rtb_script_tokens(const char *text, int *count)
 
 	tokens = palloc(room * sizeof(RtbToken));
 	scanner = scanner_init(text, &extra, &ScanKeywords, ScanKeywordTokens);
-	extra.escape_string_warning = false;	/* the parser itself warns */
+	RTB_SCANNER_QUIET(&extra);	/* the parser itself warns */
 
 	for (;;)
 	{

@@ -10,6 +10,8 @@
  */
 #include "postgres.h"
 
+#include <limits.h>
+
 #include "access/reloptions.h"
 #include "access/xact.h"
 #include "catalog/pg_foreign_data_wrapper.h"
@@ -24,6 +26,7 @@
 #include "postmaster/postmaster.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 

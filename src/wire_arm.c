@@ -20,6 +20,7 @@
 #include "utils/memutils.h"
 
 #include "check.h"
+#include "compat.h"
 #include "probe.h"
 #include "script.h"
 #include "step_timer.h"
@@ -120,6 +121,7 @@ driver_columns(void *arg, int ncolumns, char **names)
 	step->desc = CreateTemplateTupleDesc(ncolumns);
 	for (int i = 0; i < ncolumns; i++)
 		TupleDescInitEntry(step->desc, i + 1, NULL, TEXTOID, -1, 0);
+	RTB_TUPDESC_FINISH(step->desc);
 	step->store = tuplestore_begin_heap(false, true, work_mem);
 	step->values = palloc0(sizeof(char *) * Max(ncolumns, 1));
 }

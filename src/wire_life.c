@@ -15,6 +15,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "compat.h"
 #include "other_engine.h"
 #include "own_sql.h"
 #include "probe.h"
@@ -118,7 +119,7 @@ make_connection(const RtbWireOptions *options, bool other, int milliseconds)
 	rtb_wire_number++;
 	/* texts were read here before they are sent */
 	if (!rtb_connection_reads_alike(rtb_wire))
-		(void) rtb_connection_query(rtb_wire, standard_conforming_strings ? "SET standard_conforming_strings = on"
+		(void) rtb_connection_query(rtb_wire, RTB_STANDARD_STRINGS ? "SET standard_conforming_strings = on"
 									: "SET standard_conforming_strings = off", NULL);
 	MemoryContextSwitchTo(old);
 }
