@@ -250,12 +250,13 @@ way_out(const RtbRun *run, const RtbBudget *budget)
 {
 	StringInfoData buf;
 	int			needed;
+	int			comparisons = (list_length(run->arms) - 1) * budget->ncosts;
 	double		spent = budget->max_time_ms * 1e6 - budget->left_ns;
 	double		seconds = ROOM * (spent + needed_ns(run, budget, budget->ncosts, &needed)) / 1e9;
 
 	initStringInfo(&buf);
-	appendStringInfo(&buf, "For the level that %d comparisons need, %d sessions must fit: max_time => '%.0f s'",
-					 (list_length(run->arms) - 1) * budget->ncosts, needed, ceil(seconds));
+	appendStringInfo(&buf, "For the level that %d %s, %d sessions must fit: max_time => '%.0f s'",
+					 comparisons, comparisons == 1 ? "comparison needs" : "comparisons need", needed, ceil(seconds));
 	for (int n = budget->ncosts - 1; n > 0; n--)
 	{
 		List	   *points = NIL;
