@@ -88,6 +88,11 @@ END $$;
 --
 SELECT a.notices FROM rtbench.ask($x$DO $do$ BEGIN RAISE WARNING 'careful' USING HINT = 'Look.'; RAISE NOTICE 'done'; RAISE INFO 'so'; RAISE LOG 'silent'; END $do$ $x$) a;
 SELECT a.notices FROM rtbench.ask($x$DO $do$ BEGIN FOR i IN 1..1000 LOOP RAISE NOTICE 'number %', i; END LOOP; END $do$ $x$) a;
+-- a warning among those that are not shown is not lost where notices are not wanted
+SET client_min_messages = warning;
+SELECT a.notices FROM rtbench.ask($x$DO $do$ BEGIN FOR i IN 1..12 LOOP RAISE NOTICE 'number %', i; END LOOP; END $do$ $x$) a;
+SELECT a.notices FROM rtbench.ask($x$DO $do$ BEGIN FOR i IN 1..12 LOOP RAISE NOTICE 'number %', i; END LOOP; RAISE WARNING 'the last'; END $do$ $x$) a;
+RESET client_min_messages;
 
 --
 -- bad input

@@ -101,6 +101,7 @@ rtb_connection_receive_notice(void *arg, const PGresult *result)
 	if (c->traffic.notices++ >= RTB_TOLD_NOTICES || c->nnotices == RTB_TOLD_NOTICES)
 	{
 		c->traffic.notices_untold++;
+		c->warning_untold |= level_of(result) >= WARNING;
 		return;
 	}
 	notice = &c->notices[c->nnotices++];

@@ -67,12 +67,13 @@ tell_untold(RtbConnection *c)
 {
 	rtb_connection_tell_notices(c);
 	if (c->traffic.notices_untold > 0)
-		ereport(NOTICE,
+		ereport(c->warning_untold ? WARNING : NOTICE,
 				(errmsg_plural("%lld more notice of \"%s\" is not shown",
 							   "%lld more notices of \"%s\" are not shown",
 							   c->traffic.notices_untold,
 							   (long long) c->traffic.notices_untold, c->name)));
 	c->traffic.notices_untold = 0;
+	c->warning_untold = false;
 }
 
 /*

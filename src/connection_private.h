@@ -66,6 +66,7 @@ struct RtbConnection
 	bool		hushed;			/* notices are counted only */
 	RtbNotice	notices[RTB_TOLD_NOTICES];
 	int			nnotices;		/* not yet told */
+	bool		warning_untold; /* one is among those that are only counted */
 
 	PGresult   *result;			/* being handed over, or NULL */
 	PGresult   *error;			/* the first; thrown when all has been read */
