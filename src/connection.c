@@ -275,13 +275,13 @@ rtb_connection_keep(RtbConnection *c)
 
 /*
  * rtb_connection_limit
- *		From here on wait for answers no longer than that in all: for where
- *		nothing else would end a wait.  What waits then throws 57014.
+ *		From here on wait for answers no longer than that in all, 0: for ever
+ *		again; for where nothing else would end a wait.  What waits then throws 57014.
  */
 void
 rtb_connection_limit(RtbConnection *c, int milliseconds)
 {
-	c->give_up = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), milliseconds);
+	c->give_up = milliseconds > 0 ? TimestampTzPlusMilliseconds(GetCurrentTimestamp(), milliseconds) : 0;
 }
 
 /*

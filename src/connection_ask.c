@@ -159,6 +159,7 @@ run_multi(RtbAsk *ask, int64 first, int64 times)
 		resetStringInfo(&ask->text);
 		for (; done < end; done++)
 		{
+			CHECK_FOR_INTERRUPTS();
 			pg_lltoa(first + done, number);
 			append_filled(ask, number);
 			/* a comment to the end of the line must not take the next one */
@@ -177,6 +178,7 @@ run_copy(RtbAsk *ask, int64 first, int64 times)
 	rtb_connection_copy_begin(ask->c, ask->statement);
 	for (int64 i = 0; i < times; i++)
 	{
+		CHECK_FOR_INTERRUPTS();
 		resetStringInfo(&ask->text);
 		pg_lltoa(first + i, number);
 		append_filled(ask, number);
@@ -195,6 +197,8 @@ run_parameterised(RtbAsk *ask, int64 first, int64 times)
 
 	for (int64 i = 0; i < times; i++)
 	{
+		/* what a pipeline takes may be sent much later */
+		CHECK_FOR_INTERRUPTS();
 		pg_lltoa(first + i, number);
 		if (ask->protocol == RTB_PROTOCOL_EXTENDED)
 			add_answer(&sum, rtb_connection_query_params(ask->c, ask->statement, &values, NULL));

@@ -210,6 +210,8 @@ rtb_connection_lost(RtbConnection *c)
 {
 	PGresult   *result;
 	char	   *message = NULL;
+	/* looking for more replaces it */
+	char	   *reason = libpq_message(c->pg);
 
 	/* nothing is waited for any more when the socket is gone */
 	while (PQstatus(c->pg) != CONNECTION_OK && (result = PQgetResult(c->pg)) != NULL)
@@ -222,7 +224,7 @@ rtb_connection_lost(RtbConnection *c)
 	if (c->error != NULL)
 		message = error_field(c->error, PG_DIAG_MESSAGE_PRIMARY);
 	if (message == NULL)
-		message = libpq_message(c->pg);
+		message = reason[0] != '\0' ? reason : libpq_message(c->pg);
 	c->busy = c->copying = false;
 	ereport(ERROR,
 			(errcode(ERRCODE_CONNECTION_FAILURE),

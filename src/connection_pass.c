@@ -21,7 +21,8 @@
 /*
  * A wait with a time limit of its own reads the clock and arms a timer of the
  * kernel's each time, 0.4 us of a statement's 13.  So the limit is a timer that
- * runs while anything is waited for, once a LOOK_INTERVAL.
+ * runs while anything is waited for, once a LOOK_INTERVAL; like all of the
+ * server's timeouts it is late by as much as the clock is set back.
  */
 static TimeoutId tick_id = MAX_TIMEOUTS;
 static volatile sig_atomic_t ticks = 0;
@@ -196,21 +197,17 @@ rtb_connection_wait(RtbConnection *c, uint32 events)
 	}
 	keep_ticking();
 	(void) WaitEventSetWait(c->wait_set, -1, &event, 1, PG_WAIT_EXTENSION);
-	if (likely(event.events & ~WL_LATCH_SET))
-	{
+	if (event.events & WL_LATCH_SET)
+		ResetLatch(MyLatch);
+	else
 		rtb_connection_heard(c);
-		CHECK_FOR_INTERRUPTS();
-		return;
-	}
-	ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
-	if (!quiet_for_long(c))
-		return;
-	if (c->give_up != 0 && GetCurrentTimestamp() >= c->give_up)
+	/* a far end that goes on sending, too, is given up */
+	if (unlikely(c->give_up != 0) && GetCurrentTimestamp() >= c->give_up)
 		ereport(ERROR,
 				(errcode(ERRCODE_QUERY_CANCELED),
 				 errmsg("connection \"%s\" does not answer", c->name)));
-	if (c->here)
+	if (quiet_for_long(c) && c->here)
 		rtb_check_blocked(PQbackendPID(c->pg), "connection");
 }
 

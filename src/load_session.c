@@ -181,7 +181,7 @@ is_conflict(int sqlerrcode)
 static bool
 ends_load(RtbLoadWork *variant, const ErrorData *edata)
 {
-	if (rtb_worker_cancelled() || rtb_commits_is_refusal(edata) || rtb_wire_lost_statement())
+	if (rtb_worker_cancelled() || rtb_commits_is_refusal(edata) || rtb_is_blocked_error(edata) || rtb_wire_lost_statement())
 		return true;
 	if (ERRCODE_TO_CATEGORY(edata->sqlerrcode) == ERRCODE_TRANSACTION_ROLLBACK ||
 		pg_atomic_read_u32(&me->shared->succeeded[me->seat->group][me->variant]) != 0)
@@ -350,8 +350,9 @@ is_due(void)
 		CHECK_FOR_INTERRUPTS();
 		return false;
 	}
+	/* a signal may cut it short */
 	pg_usleep(left / 1000);
-	return true;
+	return me->due_ns <= rtb_clock_ns();
 }
 
 /* gaps between arrivals that do not know of one another (as pgbench --rate has them) */

@@ -32,6 +32,7 @@
 #include "sequences.h"
 #include "session.h"
 #include "survivors.h"
+#include "worker.h"
 #include "written.h"
 
 /* a pass is repeated until it lasts this long, or this many clock steps */
@@ -204,7 +205,7 @@ run_arm(RtbSession *s, const RtbPassRequest *rq, Repetition *r, RtbProbe *probe)
 static bool
 ends_the_run(const RtbSession *s, const ErrorData *edata, PassStage stage)
 {
-	if (stage == STAGE_CHECK || rtb_commits_is_refusal(edata))
+	if (stage == STAGE_CHECK || rtb_commits_is_refusal(edata) || rtb_is_blocked_error(edata))
 		return true;
 	if (edata->sqlerrcode != ERRCODE_QUERY_CANCELED || pass_timed_out)
 		return false;

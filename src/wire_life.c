@@ -117,10 +117,12 @@ make_connection(const RtbWireOptions *options, bool other, int milliseconds)
 		take_placement(options->placement);
 	rtb_own_route(own_rows, other);
 	rtb_wire_number++;
+	rtb_connection_limit(rtb_wire, milliseconds);
 	/* texts were read here before they are sent */
 	if (!rtb_connection_reads_alike(rtb_wire))
 		(void) rtb_connection_query(rtb_wire, RTB_STANDARD_STRINGS ? "SET standard_conforming_strings = on"
 									: "SET standard_conforming_strings = off", NULL);
+	rtb_connection_limit(rtb_wire, 0);
 	MemoryContextSwitchTo(old);
 }
 

@@ -43,6 +43,7 @@ extern bool rtb_worker_request_within(RtbWorker *worker, char kind, const char *
 
 /* any process that waits for another backend: throws if that waits for this one */
 extern void rtb_check_blocked(int pid, const char *what);
+extern bool rtb_is_blocked_error(const ErrorData *edata);
 
 /* the worker's side */
 extern void rtb_worker_reply(char kind, const char *data, Size size);

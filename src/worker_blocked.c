@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
@@ -18,6 +19,8 @@
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "worker_wire.h"
+
+#define BLOCKED_MESSAGE	"this transaction blocks the rtbench "
 
 /* processes looked at along the chain of those who wait for one another */
 #define MAX_CHAIN	32
@@ -152,6 +155,29 @@ awaited_lock(int pid)
 }
 
 /*
+ * The same, from wherever this process waits: names are looked up in a
+ * transaction, which a VACUUM that is sent has not, and none can be had in one
+ * that has failed.
+ */
+static char *
+awaited_in_words(int pid)
+{
+	MemoryContext old = CurrentMemoryContext;
+	char	   *lock;
+
+	if (IsTransactionState())
+		return awaited_lock(pid);
+	if (IsTransactionOrTransactionBlock())
+		return pstrdup("a lock");
+	StartTransactionCommand();
+	MemoryContextSwitchTo(old);
+	lock = awaited_lock(pid);
+	CommitTransactionCommand();
+	MemoryContextSwitchTo(old);
+	return lock;
+}
+
+/*
  * Throw if the worker with this pid waits for a lock that is given up only when
  * the caller goes on.  Allocates in the current memory context, and next to
  * nothing when the worker waits for no lock.
@@ -177,12 +203,23 @@ rtb_check_blocked(int pid, const char *what)
 		return;
 	if (!waits_for_us(pid))
 		return;
-	lock = awaited_lock(pid);
+	lock = awaited_in_words(pid);
 	if (lock == NULL)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-			 errmsg("this transaction blocks the rtbench %s that it waits for", what),
+			 errmsg(BLOCKED_MESSAGE "%s that it waits for", what),
 			 errdetail("The %s waits for %s.", what, lock),
 			 errhint("Commit first, or use transport => 'caller'.")));
+}
+
+/*
+ * rtb_is_blocked_error
+ *		Has rtb_check_blocked() thrown this?  It would come again and again.
+ */
+bool
+rtb_is_blocked_error(const ErrorData *edata)
+{
+	return edata->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE && edata->message != NULL &&
+		strncmp(edata->message, BLOCKED_MESSAGE, strlen(BLOCKED_MESSAGE)) == 0;
 }

@@ -58,6 +58,28 @@ unlike($err, qr/deadlock|57014/, 'a chain of three');
 nothing_left($node, 'a chain of three');
 
 #
+# over a connection the far backend waits, and the run ends the same way; VACUUM is sent outside any transaction
+#
+for my $way (
+	[ 'an arm', 'LOCK TABLE held;', 'UPDATE held SET b = 2', 'relation "public.held"' ],
+	[ 'a VACUUM between passes', 'ANALYZE held;', 'UPDATE held SET b = 2', 'relation "public.held"' ],
+	[ 'a row', 'UPDATE held SET b = 1 WHERE a = 3;', 'UPDATE held SET b = 2', 'a row of relation "public.held"' ])
+{
+	my ($what, $before, $arm, $lock) = @$way;
+	my (undef, $err, $took) = run("BEGIN; $before SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', '$arm'), rtbench.arm('b', '$arm')], transport => 'unix', rounds => 2); COMMIT;");
+	like($err, qr/^ERROR:  55P03: this transaction blocks the rtbench connection that it waits for\nDETAIL:  The connection waits for \Q$lock\E\./, "$what over a connection: named");
+	cmp_ok($took, '<', 12, "$what over a connection: soon, at once for all arms");
+	nothing_left($node, "$what over a connection");
+}
+# a load, whose sessions wait for the caller only after they have got on well
+(undef, $err, my $load_took) = run(q{SELECT pg_advisory_lock(9);
+CALL rtbench.run_load(ARRAY[rtbench.load_group('w', rtbench.arm('s', 'INSERT INTO x SELECT 1 FROM (SELECT CASE WHEN nextval(''calls'') > 100 THEN pg_advisory_xact_lock(9) END) l'), sessions => 2)],
+	setup => 'CREATE TABLE x (i int); CREATE SEQUENCE calls', transport => 'unix', duration => '60 s', warmup => '0');});
+like($err, qr/55P03: this transaction blocks the rtbench connection that it waits for/, 'a load that waits for the caller: named');
+cmp_ok($load_took, '<', 20, 'a load that waits for the caller: soon');
+nothing_left($node, 'a load that waits for the caller');
+
+#
 # a lock of somebody else's: wait, like any statement, and go on when it is free
 #
 my $other = background($node, 'other', 'BEGIN; LOCK TABLE held; SELECT pg_sleep(500)');

@@ -118,6 +118,16 @@ my ($blocked_out, $blocked_err) = finish($blocked, 20);
 like($blocked_err, qr/55P03: .*this transaction blocks the rtbench connection that it waits for/, 'a deadlock through a worker: named');
 nothing_left($node, 'a deadlock through a worker', but => ['holder']);
 
+# batches of a million statements are filled, not sent, for seconds
+for my $protocol ('pipeline', 'multi')
+{
+	my $began = time();
+	my (undef, $said) = finish(background($node, 'caller', "SET statement_timeout = '500ms'; SELECT rtbench.ask('SELECT :n::int', protocol => '$protocol', times => 100000000, batch => 1000000);", verbosity => 'verbose'), 30);
+	like($said, qr/57014/, "a large batch by $protocol: a timeout ends it");
+	cmp_ok(time() - $began, '<', 4, "a large batch by $protocol: soon");
+	nothing_left($node, "a large batch by $protocol", but => ['holder']);
+}
+
 # no file stays open: of errors, of cancelled waits, of simulated distances
 my ($out, $err) = finish(background($node, 'caller', q{
 SET client_min_messages = warning; SET statement_timeout = '200ms';
