@@ -1000,10 +1000,10 @@ COMMENT ON FUNCTION rtbench.cleanup(text) IS
 --
 -- Counting for a run elsewhere (far_counts.c)
 --
-CREATE PROCEDURE rtbench.count_begin(scratch text DEFAULT NULL)
+CREATE PROCEDURE rtbench.count_begin(scratch text DEFAULT NULL, advise boolean DEFAULT false)
 AS 'MODULE_PATHNAME', 'rtb_count_begin' LANGUAGE C;
-COMMENT ON PROCEDURE rtbench.count_begin(text) IS
-'count what runs in this session from here on, and refuse commits outside of a schema: a run whose arms go over a connection calls it at the far end';
+COMMENT ON PROCEDURE rtbench.count_begin(text, boolean) IS
+'count what runs in this session from here on, refuse commits outside of a schema, and look for indexes that are missing or not used: a run whose arms go over a connection calls it at the far end';
 
 CREATE PROCEDURE rtbench.count_end()
 AS 'MODULE_PATHNAME', 'rtb_count_end' LANGUAGE C;
@@ -1013,7 +1013,7 @@ CREATE FUNCTION rtbench.counted(OUT statements bigint, OUT fired bigint, OUT loo
 	OUT plannings bigint, OUT xids bigint, OUT buffers_hit bigint, OUT buffers_read bigint, OUT wal_records bigint,
 	OUT wal_fpi bigint, OUT wal_bytes bigint, OUT transactions bigint, OUT commit_ns bigint, OUT elapsed_ns bigint,
 	OUT cpu_ns bigint, OUT subxact_overflowed boolean, OUT parallel boolean, OUT notifies boolean, OUT truncates boolean,
-	OUT ddl boolean, OUT foreign_tables boolean, OUT plan_shape text, OUT fired_shape text, OUT written text)
+	OUT ddl boolean, OUT foreign_tables boolean, OUT plan_shape text, OUT fired_shape text, OUT written text, OUT advice text)
 RETURNS record
 AS 'MODULE_PATHNAME', 'rtb_counted' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION rtbench.counted() IS

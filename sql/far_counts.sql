@@ -35,4 +35,24 @@ SELECT 1;
 CALL rtbench.count_begin();
 CALL rtbench.count_end();
 SELECT statements FROM rtbench.counted();
+-- what keeps statements from an index is looked for when asked for
+CALL rtbench.count_begin(advise => true);
+DELETE FROM counted_rows WHERE id = 3;
+CALL rtbench.count_end();
+SELECT advice FROM rtbench.counted();
+CALL rtbench.count_begin();
+DELETE FROM counted_rows WHERE id = 4;
+CALL rtbench.count_end();
+SELECT advice FROM rtbench.counted();
 DROP TABLE counted_children, counted_rows;
+-- a run over a connection notes the same causes as one in a worker, and what triggers and foreign keys ran
+CREATE TEMP TABLE told (transport text, arm text, fired bigint, plan_shape text, note text);
+SELECT count(*) FROM unnest('{worker,unix}'::text[]) transport, rtbench.compare(ARRAY[
+	rtbench.arm('whole', 'DELETE FROM p WHERE id <= 50'), rtbench.arm('numeric', 'DELETE FROM p WHERE id <= 50.0')], $$
+	CREATE TABLE p (id int PRIMARY KEY);
+	CREATE TABLE ch (p_id int REFERENCES p ON DELETE CASCADE);
+	INSERT INTO p SELECT generate_series(1, 1000);
+	INSERT INTO ch SELECT 1 + g % 1000 FROM generate_series(1, 5000) g$$, rounds => 2, transport => transport);
+INSERT INTO told SELECT r.transport, arm, fired, plan_shape, note FROM rtbench.runs r, rtbench.result(r.run), regexp_split_to_table(notes, '; ') note
+	WHERE r.run > (SELECT max(run) - 2 FROM rtbench.runs) AND note ~ '^(index|fired)';
+SELECT transport, arm, fired, plan_shape, note FROM told ORDER BY arm, note, transport;

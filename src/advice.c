@@ -70,6 +70,22 @@ rtb_advice_starts(const PlannedStmt *stmt)
 	MemoryContextSwitchTo(old);
 }
 
+/* The same of plans that ran elsewhere: lines, or NULL. */
+void
+rtb_advice_receive(const char *lines)
+{
+	MemoryContext old = MemoryContextSwitchTo(advice_context);
+
+	while (lines != NULL && *lines != '\0')
+	{
+		const char *end = strchrnul(lines, '\n');
+
+		advice = lappend(advice, pnstrdup(lines, end - lines));
+		lines = *end != '\0' ? end + 1 : end;
+	}
+	MemoryContextSwitchTo(old);
+}
+
 /* What was found since rtb_advice_begin(): list of char *, valid until the next one. */
 List *
 rtb_advice_found(void)

@@ -20,6 +20,7 @@
 /* advice.c: what a pass's plans say, collected */
 extern void rtb_advice_begin(void);
 extern void rtb_advice_starts(const PlannedStmt *stmt);
+extern void rtb_advice_receive(const char *lines);
 extern List *rtb_advice_found(void);
 extern bool rtb_is_advice(const char *finding);
 

@@ -394,6 +394,31 @@ count_rounds(const RtbCell *cell, RtbResult *result)
 }
 
 /*
+ * The first pass whose plans are known: a timed one, or, where those are not
+ * counted (over a connection), an untimed one at the session's begin.  NULL if
+ * there is none.
+ */
+const RtbPass *
+rtb_cell_counted(const RtbCell *cell)
+{
+	ListCell   *lc;
+
+	foreach(lc, cell->timed)
+	{
+		if (((const RtbPass *) lfirst(lc))->plan_shape != NULL)
+			return lfirst(lc);
+	}
+	foreach(lc, cell->digested)
+	{
+		const RtbPass *pass = lfirst(lc);
+
+		if (pass->round == 0 && pass->plan_shape != NULL)
+			return pass;
+	}
+	return NULL;
+}
+
+/*
  * Fill in the work and the times of a cell.  Figures of a cell without timed
  * passes, and of one that failed, stay unknown.  alpha is that of the interval
  * that limits the digits.
@@ -401,7 +426,7 @@ count_rounds(const RtbCell *cell, RtbResult *result)
 void
 rtb_cell_figures(const RtbCell *cell, double alpha, RtbResult *result)
 {
-	ListCell   *lc;
+	const RtbPass *counted;
 
 	result->first_ns = result->median_ns = result->mean_ns = NAN;
 	result->best_ns = result->stddev_ns = result->cpu_ns = NAN;
@@ -430,20 +455,8 @@ rtb_cell_figures(const RtbCell *cell, double alpha, RtbResult *result)
 	result->subxact_overflowed = rtb_cell_count(cell, overflowed_of);
 	result->catalog_reads = rtb_cell_count(cell, catalog_reads_of);
 	result->hot_percent = hot_share(cell);
-	foreach(lc, cell->timed)
-	{
-		const RtbPass *pass = lfirst(lc);
-
-		if (result->plan_shape == NULL)
-			result->plan_shape = pass->plan_shape;
-	}
-	foreach(lc, cell->digested)
-	{
-		const RtbPass *pass = lfirst(lc);
-
-		if (result->plan_shape == NULL && pass->round == 0)
-			result->plan_shape = pass->plan_shape;
-	}
+	if ((counted = rtb_cell_counted(cell)) != NULL)
+		result->plan_shape = counted->plan_shape;
 	if (cell->digested)
 		result->digest = ((RtbPass *) llast(cell->digested))->digest;
 	time_figures(cell, alpha, result);

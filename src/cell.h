@@ -30,6 +30,7 @@ typedef struct RtbCell
 
 /* cell.c: passes and figures */
 extern RtbCell *rtb_cell_collect(const RtbRun *run, bool has_point, int64 point, int arm);
+extern const RtbPass *rtb_cell_counted(const RtbCell *cell);
 extern void rtb_cell_figures(const RtbCell *cell, double alpha, RtbResult *result);
 extern int64 rtb_cell_count(const RtbCell *cell, int64 (*count) (const RtbPass *));
 extern bool rtb_cell_finding(const RtbCell *cell, const RtbFinding *finding);

@@ -67,6 +67,7 @@ extern void rtb_connection_keep(RtbConnection *c);
 extern void rtb_connection_limit(RtbConnection *c, int milliseconds);
 extern void rtb_connection_close(RtbConnection *c);
 extern bool rtb_connection_recover(RtbConnection *c, int milliseconds);
+extern void rtb_connection_give_up(const RtbConnection *c);
 extern bool rtb_connection_usable(const RtbConnection *c);
 extern bool rtb_connection_alive(RtbConnection *c);
 extern bool rtb_connection_in_block(const RtbConnection *c);

@@ -201,6 +201,26 @@ rtb_connection_throw(RtbConnection *c)
 			 errcontext("connection \"%s\"", c->name)));
 }
 
+static void
+throw_lost(const RtbConnection *c, const char *reason)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_CONNECTION_FAILURE),
+			 errmsg("connection \"%s\" was lost", c->name),
+			 reason != NULL ? errdetail_internal("%s", reason) : 0));
+}
+
+/*
+ * rtb_connection_give_up
+ *		Throw because it cannot be used any more, with what was said when it was
+ *		lost, if it was.
+ */
+void
+rtb_connection_give_up(const RtbConnection *c)
+{
+	throw_lost(c, c->last_words);
+}
+
 /*
  * Throw because the connection is gone; with the far end's last words, if it
  * had any.
@@ -225,11 +245,11 @@ rtb_connection_lost(RtbConnection *c)
 		message = error_field(c->error, PG_DIAG_MESSAGE_PRIMARY);
 	if (message == NULL)
 		message = reason[0] != '\0' ? reason : libpq_message(c->pg);
+	/* it may be noticed again, by whoever tidies up */
+	if (message[0] != '\0' && c->last_words == NULL)
+		c->last_words = MemoryContextStrdup(c->context, message);
 	c->busy = c->copying = false;
-	ereport(ERROR,
-			(errcode(ERRCODE_CONNECTION_FAILURE),
-			 errmsg("connection \"%s\" was lost", c->name),
-			 message[0] != '\0' ? errdetail_internal("%s", message) : 0));
+	throw_lost(c, c->last_words);
 }
 
 /*

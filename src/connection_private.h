@@ -68,6 +68,7 @@ struct RtbConnection
 	int			nnotices;		/* not yet told */
 	bool		warning_untold; /* one is among those that are only counted */
 
+	char	   *last_words;		/* why it was lost, or NULL */
 	PGresult   *result;			/* being handed over, or NULL */
 	PGresult   *error;			/* the first; thrown when all has been read */
 

@@ -3,7 +3,7 @@
  *	  Counting in a backend on behalf of a run elsewhere.
  *
  * A run whose arms go over a connection has them counted where they run, if
- * rtbench is installed there: CALL rtbench.count_begin(NULL), then the arm, then
+ * rtbench is installed there: CALL rtbench.count_begin(), then the arm, then
  * CALL rtbench.count_end(), and SELECT * FROM rtbench.counted() fetches what was
  * seen.  The first two are utilities, so that neither is counted itself.
  *
@@ -23,6 +23,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "advice.h"
 #include "commits.h"
 #include "hooks.h"
 #include "probe.h"
@@ -31,7 +32,7 @@ PG_FUNCTION_INFO_V1(rtb_count_begin);
 PG_FUNCTION_INFO_V1(rtb_count_end);
 PG_FUNCTION_INFO_V1(rtb_counted);
 
-#define COUNTED_COLUMNS	24
+#define COUNTED_COLUMNS	25
 
 typedef struct Seen
 {
@@ -41,6 +42,7 @@ typedef struct Seen
 	RtbProbe	probe;
 	char	   *plan_shape;
 	char	   *fired_shape;
+	char	   *advice;			/* lines, if it was asked for */
 	char	   *written;		/* by what was committed under a watch: oid:mode ... */
 } Seen;
 
@@ -48,6 +50,7 @@ static Seen seen;
 static MemoryContext seen_cxt = NULL;
 static RtbCommitWatch watch;
 static bool watching = false;
+static bool advising = false;
 
 /* a schema is given: nothing else may be written by what commits */
 static void
@@ -71,6 +74,18 @@ written_text(void)
 	initStringInfo(&buf);
 	forboth(lo, watch.locked, lm, watch.modes)
 		appendStringInfo(&buf, "%s%u:%d", buf.len ? " " : "", lfirst_oid(lo), lfirst_int(lm));
+	return buf.data;
+}
+
+static char *
+advice_text(void)
+{
+	StringInfoData buf;
+	ListCell   *lc;
+
+	initStringInfo(&buf);
+	foreach(lc, rtb_advice_found())
+		appendStringInfo(&buf, "%s%s", buf.len ? "\n" : "", (char *) lfirst(lc));
 	return buf.data;
 }
 
@@ -102,8 +117,9 @@ note_transaction(void)
 
 /*
  * rtb_count_begin
- *		rtbench.count_begin(scratch): count from here on, in this backend, and
- *		refuse commits of what is outside of the schema, unless it is NULL.
+ *		rtbench.count_begin(scratch, advise): count from here on, in this backend,
+ *		refuse commits of what is outside of the schema, unless it is NULL, and
+ *		look at the plans for indexes that are missing or not used.
  */
 Datum
 rtb_count_begin(PG_FUNCTION_ARGS)
@@ -118,6 +134,12 @@ rtb_count_begin(PG_FUNCTION_ARGS)
 	begin_watch(PG_ARGISNULL(0) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(0)));
 	note_transaction();
 	rtb_hooks_begin(true);
+	advising = !PG_ARGISNULL(1) && PG_GETARG_BOOL(1);
+	if (advising)
+	{
+		rtb_advice_begin();
+		rtb_hooks_watch(rtb_advice_starts);
+	}
 	rtb_commits_begin(watching ? &watch : NULL);
 	rtb_probe_start(&seen.probe);
 	PG_RETURN_VOID();
@@ -140,6 +162,7 @@ rtb_count_end(PG_FUNCTION_ARGS)
 	old = MemoryContextSwitchTo(seen_cxt);
 	seen.plan_shape = rtb_hooks_shapes(false);
 	seen.fired_shape = rtb_hooks_shapes(true);
+	seen.advice = advising ? advice_text() : NULL;
 	seen.written = watching ? written_text() : NULL;
 	MemoryContextSwitchTo(old);
 	in_transaction = false;
@@ -182,7 +205,7 @@ rtb_counted(PG_FUNCTION_ARGS)
 	bool		nulls[COUNTED_COLUMNS];
 	int			n = 0;
 
-	StaticAssertStmt(lengthof(numbers) + lengthof(flags) + 3 == COUNTED_COLUMNS,
+	StaticAssertStmt(lengthof(numbers) + lengthof(flags) + 4 == COUNTED_COLUMNS,
 					 "columns of rtbench.counted()");
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
@@ -194,5 +217,6 @@ rtb_counted(PG_FUNCTION_ARGS)
 	put_text(values, nulls, &n, seen.valid ? seen.plan_shape : NULL);
 	put_text(values, nulls, &n, seen.valid ? seen.fired_shape : NULL);
 	put_text(values, nulls, &n, seen.valid ? seen.written : NULL);
+	put_text(values, nulls, &n, seen.valid ? seen.advice : NULL);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }

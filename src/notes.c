@@ -106,10 +106,10 @@ rtb_notes_work(const RtbCell *cell)
 		notes = lappend(notes, cores);
 	if (loop_queries > 0)
 		notes = lappend(notes, psprintf("loop queries " INT64_FORMAT, loop_queries));
-	pass = linitial(cell->timed);
-	if (pass->fired_shape && pass->fired_shape[0] != '\0')
+	pass = rtb_cell_counted(cell);
+	if (pass && pass->fired_shape && pass->fired_shape[0] != '\0')
 		notes = lappend(notes, psprintf("fired: %s", pass->fired_shape));
-	if (pass->subxact_overflowed > 0)
+	if (pass && pass->subxact_overflowed > 0)
 		notes = lappend(notes, "more than 64 subtransactions in a transaction: what they cost other sessions is not measured here (rtbench.run_load() can)");
 	return list_concat(notes, cell->notes);
 }

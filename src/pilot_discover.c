@@ -104,6 +104,18 @@ rtb_pilot_is_written(const RtbSession *s, const char *label)
 	return false;
 }
 
+/* what was committed is not told by locks any more, and nobody looks there: any table of the setup may have been written */
+static void
+add_fixture(RtbPilot *p)
+{
+	List	   *oids = rtb_written_in_schema(p->s->at->fixture.schema);
+	List	   *modes = NIL;
+
+	for (int i = 0; i < list_length(oids); i++)
+		modes = lappend_int(modes, RowExclusiveLock);
+	add_locked(p, oids, modes);
+}
+
 static void
 describe_written(RtbPilot *p)
 {
@@ -118,6 +130,8 @@ describe_written(RtbPilot *p)
 		s->at->sequences_advanced = s->at->fixture.sequences != NIL;
 		return;
 	}
+	if (s->at->commits && s->transport->far && !rtb_wire_counts() && s->at->fixture.schema != NULL)
+		add_fixture(p);
 	s->at->written = rtb_written_describe(p->locked, s->at->fixture.schema, s->options.ignore_columns);
 	foreach(lc, s->at->written)
 	{

@@ -97,7 +97,7 @@ static void
 note_causes(const RtbLine *line, RtbScaling *scaling)
 {
 	const RtbCell *cell = line->cells[line->n - 1];
-	const RtbPass *pass = llast(cell->timed);
+	const RtbPass *pass = rtb_cell_counted(cell);
 	List	   *advice = NIL;
 	ListCell   *lc;
 
@@ -106,7 +106,7 @@ note_causes(const RtbLine *line, RtbScaling *scaling)
 		if (rtb_is_advice(lfirst(lc)))
 			advice = lappend(advice, lfirst(lc));
 	}
-	if (advice || (scaling->word && strcmp(scaling->word, "grows with size") == 0))
+	if (pass != NULL && (advice || (scaling->word && strcmp(scaling->word, "grows with size") == 0)))
 	{
 		scaling->notes = list_concat(scaling->notes, rtb_whole_reads(pass->plan_shape, false));
 		scaling->notes = list_concat(scaling->notes, rtb_whole_reads(pass->fired_shape, true));

@@ -20,6 +20,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "advice.h"
 #include "other_engine.h"
 #include "own_sql.h"
 #include "probe.h"
@@ -103,9 +104,7 @@ wire_after_error(void)
 	(void) rtb_connection_hush(rtb_wire, true);
 	rtb_connection_stream(rtb_wire, false);
 	if (!rtb_connection_recover(rtb_wire, RECOVER_MS))
-		ereport(ERROR,
-				(errcode(ERRCODE_CONNECTION_FAILURE),
-				 errmsg("connection \"%s\" was lost", rtb_wire_options.name)));
+		rtb_connection_give_up(rtb_wire);
 	if (rtb_connection_in_block(rtb_wire))
 		(void) rtb_connection_query(rtb_wire, "ROLLBACK", NULL);
 	/* what comes next is not the arm's: it is neither counted nor refused */
@@ -245,13 +244,14 @@ wire_observe_before(RtbObserver *o)
 	settles_of = rtb_wire_number;
 }
 
-/* count there, and with a watch refuse commits outside of its schema */
+/* count there, with a watch refuse commits outside of its schema, and look at what plans say about indexes */
 static void
-count_begin(const RtbCommitWatch *watch)
+count_begin(const RtbCommitWatch *watch, bool advise)
 {
 	const char *scratch = watch && watch->scratch ? quote_literal_cstr(watch->scratch) : watch ? "''" : "NULL";
 
-	(void) rtb_connection_query(rtb_wire, psprintf("CALL rtbench.count_begin(%s)", scratch), NULL);
+	(void) rtb_connection_query(rtb_wire, psprintf("CALL rtbench.count_begin(%s, %s)", scratch,
+													advise ? "true" : "false"), NULL);
 	counting_on = rtb_wire_number;
 }
 
@@ -259,7 +259,7 @@ static void
 wire_guard_begin(RtbCommitWatch *watch)
 {
 	if (rtb_wire_counts())
-		count_begin(watch);
+		count_begin(watch, false);
 }
 
 static void
@@ -274,7 +274,7 @@ wire_observe_begin(RtbObserver *o)
 {
 	o->counted = rtb_wire_counts() && !o->timed;
 	if (o->counted)
-		count_begin(o->committing ? o->watch : NULL);
+		count_begin(o->committing ? o->watch : NULL, o->starts != NULL);
 	under_clock = o->run;
 	rtb_connection_begin_pass(rtb_wire);
 	/* told once is enough, and nothing shall be told by the clock */
@@ -304,7 +304,7 @@ take_counted(RtbObserver *o)
 {
 	RtbOwnRows *rows = rtb_own_rows("SELECT statements, fired, loop_queries, rows, plannings, xids, buffers_hit, buffers_read,"
 								" wal_records, wal_fpi, wal_bytes, transactions, commit_ns, subxact_overflowed, parallel,"
-								" notifies, truncates, ddl, foreign_tables, plan_shape, fired_shape, written FROM rtbench.counted()", 0, NULL);
+								" notifies, truncates, ddl, foreign_tables, plan_shape, fired_shape, written, advice FROM rtbench.counted()", 0, NULL);
 
 	o->counts.statements = rtb_own_row_int64(rows, 0, 1);
 	o->counts.fired = rtb_own_row_int64(rows, 0, 2);
@@ -327,6 +327,8 @@ take_counted(RtbObserver *o)
 	o->counts.foreign = rtb_own_row_bool(rows, 0, 19);
 	o->plan_shape = rtb_own_row_text(rows, 0, 20);
 	o->fired_shape = rtb_own_row_text(rows, 0, 21);
+	if (o->starts != NULL)
+		rtb_advice_receive(rtb_own_row_text(rows, 0, 23));
 	if (o->committing && o->watch != NULL)
 		take_written(o->watch, rtb_own_row_text(rows, 0, 22));
 }

@@ -417,6 +417,27 @@ rtb_written_describe(List *oids, const char *scratch, List *ignore_columns)
 }
 
 /*
+ * rtb_written_in_schema
+ *		The tables of a scratch schema: list of Oid, in the current context.
+ *		Where rtb_written_describe() may be called.
+ */
+List *
+rtb_written_in_schema(const char *schema)
+{
+	char	   *params[1] = {pstrdup(schema)};
+	List	   *oids = NIL;
+	int			nest = rtb_own_begin();
+	RtbOwnRows *rows = rtb_own_rows("SELECT c.oid::bigint FROM pg_catalog.pg_class c"
+									" JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
+									" WHERE n.nspname = $1 AND c.relkind IN ('r', 'm') ORDER BY c.oid", 1, params);
+
+	for (int i = 0; i < rows->n; i++)
+		oids = lappend_oid(oids, (Oid) rtb_own_row_int64(rows, i, 1));
+	rtb_own_end(nest);
+	return oids;
+}
+
+/*
  * rtb_written_query
  *		The query for a table's rows, at most so many if limit is not 0.
  *

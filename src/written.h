@@ -39,6 +39,8 @@ extern const char *rtb_written_mode_name(const RtbRelation *rel);
 extern List *rtb_written_made(List *locked, SubTransactionId since);
 /* in a transaction, SPI connected: list of RtbRelation *, by label */
 extern List *rtb_written_describe(List *oids, const char *scratch, List *ignore_columns);
+/* likewise: all tables of a schema, list of Oid */
+extern List *rtb_written_in_schema(const char *schema);
 /* the rows of one that are digested; limit 0: all */
 extern char *rtb_written_query(const RtbRelation *rel, int limit);
 /* a list of Oid, or of char *, as the text of an array */

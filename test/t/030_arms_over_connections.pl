@@ -69,6 +69,18 @@ like(run_sql(q{CALL rtbench.run_compare(ARRAY[rtbench.arm('good', steps => ARRAY
 		rtbench.arm('fails_before', steps => ARRAY['SELECT 1'], before => 'SELECT 1 / 0', ending => 'commit')], setup => 'CREATE TABLE t (id int)', rounds => 2, transport => 'unix');
 	SELECT arm, verdict FROM rtbench.result()}), qr/good\|baseline\nfails\|failed\nfails_before\|failed/, 'an arm that fails leaves no watch behind');
 is($node->safe_psql('postgres', "SELECT count(*), to_regnamespace('made_by_arm') FROM users_own"), '0|', 'nothing is changed');
+# where nobody looks at what is committed, the tables of the setup are compared, all of them
+$node->safe_psql('postgres', "CREATE DATABASE plain; CREATE SERVER plain FOREIGN DATA WRAPPER rtbench_fdw OPTIONS (host '127.0.0.1', port '$port', dbname 'plain'); CREATE USER MAPPING FOR CURRENT_USER SERVER plain");
+is(run_sql(q{CALL rtbench.run_compare(ARRAY[rtbench.arm('each', steps => ARRAY[rtbench.foreach('SELECT generate_series(1, 20)', 'INSERT INTO t VALUES ($1)')], ending => 'autocommit'),
+		rtbench.arm('fives', steps => ARRAY[rtbench.foreach('SELECT generate_series(1, 20)', ARRAY['INSERT INTO t VALUES ($1)'], commit_every => '5')], ending => 'commit'),
+		rtbench.arm('fewer', steps => ARRAY['INSERT INTO t SELECT generate_series(1, 19)'], ending => 'commit'),
+		rtbench.arm('elsewhere', steps => ARRAY['INSERT INTO t SELECT generate_series(1, 20)', 'INSERT INTO other VALUES (1)'], ending => 'commit')],
+		setup => 'CREATE TABLE t (id int); CREATE TABLE other (id int)', rounds => 2, server => 'plain');
+	SELECT arm, transactions, checked, verdict FROM rtbench.result()}),
+	"each|20|other, t|baseline\nfives|4|other, t|more rounds needed\nfewer|1|other, t|not comparable\nelsewhere|1|other, t|not comparable", 'arms that commit where rtbench is not installed');
+# what ended a connection is told of a run, too
+like(run_sql(q{SELECT rtbench.compare(ARRAY[rtbench.arm('a', 'SELECT pg_terminate_backend(pg_backend_pid())')], transport => 'unix', rounds => 2)}),
+	qr/ERROR:  connection "unix" was lost\nDETAIL:  terminating connection due to administrator command/, 'the reason of a lost connection');
 $node->safe_psql('postgres', 'DROP TABLE users_own');
 is(run_sql("SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'SELECT g, g::float8 / 3, now()::date FROM generate_series(1, 100) g'), rtbench.arm('b', 'SELECT g, g::float8 / 3, now()::date FROM generate_series(100, 1, -1) g'),
 		rtbench.arm('c', 'SELECT g, g::float8 / 3, now()::date FROM generate_series(1, 101) g')], transport => 'unix', rounds => 2);
