@@ -165,6 +165,7 @@ refuse_without_create(void)
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("permission denied for database %s", database),
 			 errdetail("A fixture stands in a scratch schema, which rtbench creates and drops."),
+			 rtb_own_is_far() ? errhint("Let somebody run GRANT CREATE ON DATABASE %s TO %s there.", database, role) :
 			 errhint("Let somebody run GRANT CREATE ON DATABASE %s TO %s, or use transport => 'caller', which then makes temporary tables.",
 					 database, role)));
 }

@@ -140,9 +140,13 @@ tell_runs(const RtbExperiment *e)
 
 		appendStringInfo(&buf, "%s" INT64_FORMAT " at %s", buf.len > 0 ? ", " : "", run->run, run->server);
 	}
-	ereport(NOTICE,
-			(errmsg("these were runs %s: rtbench.across_servers(" INT64_FORMAT ") puts them side by side, rtbench.result(" INT64_FORMAT ") has every column of one",
-					buf.data, first, first)));
+	if (list_length(e->sites) == 1)
+		ereport(NOTICE,
+				(errmsg("this was run %s: rtbench.result(" INT64_FORMAT ") has every column", buf.data, first)));
+	else
+		ereport(NOTICE,
+				(errmsg("these were runs %s: rtbench.across_servers(" INT64_FORMAT ") puts them side by side, rtbench.result(" INT64_FORMAT ") has every column of one",
+						buf.data, first, first)));
 }
 
 static void
