@@ -84,9 +84,13 @@ take_fixture(void *arg, char kind, StringInfo body)
 static void
 build_fixture(Conductor *c)
 {
+	StringInfoData buf;
+
 	rtb_progress_phase(c->progress, RTB_PHASE_FIXTURE);
-	rtb_pool_send(c->pool, KEEPER, RTB_LOAD_FIXTURE, c->load->setup, strlen(c->load->setup) + 1,
-				  take_fixture, c);
+	initStringInfo(&buf);
+	pq_sendbytes(&buf, c->load->setup, strlen(c->load->setup) + 1);
+	pq_sendint64(&buf, c->load->warmup_ms + c->load->duration_ms);
+	rtb_pool_send(c->pool, KEEPER, RTB_LOAD_FIXTURE, buf.data, buf.len, take_fixture, c);
 	rtb_pool_wait(c->pool, KEEPER);
 }
 

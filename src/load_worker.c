@@ -88,6 +88,7 @@ build_fixture(StringInfo body)
 	RtbWork    *work = rtb_work_parse(pq_getmsgrawstring(body));
 	StringInfoData reply;
 
+	rtb_scratch_expect(pq_getmsgint64(body));
 	/* whose they are on another server is not as sure: rtbench.cleanup() does it there */
 	if (rtb_wire == NULL || !rtb_wire_options.is_server)
 		rtb_scratch_sweep(transport());

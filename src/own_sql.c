@@ -209,9 +209,13 @@ rtb_own_is_other(void)
 	return other_engine;
 }
 
-/* the error at hand is the statement's, not the connection's end or a cancel */
-static bool
-is_refusal(void)
+/*
+ * rtb_own_refused
+ *		In a handler: is the error at hand the statement's, not the connection's
+ *		end or a cancel?
+ */
+bool
+rtb_own_refused(void)
 {
 	int			category = ERRCODE_TO_CATEGORY(geterrcode());
 
@@ -239,7 +243,7 @@ rtb_own_try(const char *sql, bool in_block)
 	PG_CATCH();
 	{
 		MemoryContextSwitchTo(cxt);
-		if (!is_refusal())
+		if (!rtb_own_refused())
 			PG_RE_THROW();
 		FlushErrorState();
 	}

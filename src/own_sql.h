@@ -28,6 +28,7 @@ typedef RtbOwnRows *(*RtbOwnRoute) (const char *sql, int nparams, char **params)
 extern void rtb_own_route(RtbOwnRoute route, bool other_engine);
 extern bool rtb_own_is_far(void);
 extern bool rtb_own_is_other(void);
+extern bool rtb_own_refused(void);
 extern RtbOwnRows *rtb_own_try(const char *sql, bool in_block);
 extern RtbOwnRows *rtb_own_rows(const char *sql, int nparams, char **params);
 extern char *rtb_own_row_text(const RtbOwnRows *rows, int row, int column);

@@ -6,7 +6,7 @@
  * or from a before_shmem_exit callback that is registered before CREATE
  * SCHEMA and so survives errors, cancel and SIGTERM.  For kill -9 the next
  * run of the same role drops schemas whose maker, named in the schema's
- * comment, is gone.
+ * comment (scratch_owner.c), is gone.
  *
  * Memory: names are kept in TopMemoryContext, because the exit callback needs
  * them.
@@ -15,7 +15,6 @@
 
 #include "scratch.h"
 
-#include "datatype/timestamp.h"
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
@@ -25,24 +24,25 @@
 #include "observer.h"
 #include "other_engine.h"
 #include "own_sql.h"
+#include "probe.h"
 #include "wire.h"
-
-#define SCRATCH_COMMENT "rtbench scratch schema of process "
 
 /* how long a process that ends waits for a far end to let it connect, and to drop a schema */
 #define DROP_MS		4000
+
+/*
+ * How long what is left over may be waited for.  A run shall not be long in
+ * coming, nor anybody's deadlock (deadlock_timeout is a second) be found while
+ * it waits; in cleanup() an autovacuum should have the time to give way.
+ */
+#define SWEEP_LOCK_MS		"500"
+#define CLEANUP_LOCK_MS		"2000"
+#define SWEEP_NS			INT64CONST(2000000000)
 
 /* scratch schemas of this process that are (or may be) committed */
 static List *scratch_schemas = NIL;
 static int	scratch_counter = 0;
 static const RtbTransport *scratch_transport;	/* by which they were made */
-
-static int64
-my_start_microseconds(void)
-{
-	return MyStartTimestamp +
-		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY * USECS_PER_SEC;
-}
 
 /*
  * rtb_scratch_empty
@@ -184,21 +184,6 @@ require_writable(void)
 			 errhint("There only arms that read what is there can be compared, without a setup; or name a server that can be written.")));
 }
 
-/* makes a scratch schema findable: whose is it?  On another server that is the session there */
-static char *
-comment_of_process(void)
-{
-	RtbOwnRows *rows;
-
-	if (!rtb_own_is_far() || !rtb_wire_options.is_server)
-		return psprintf(SCRATCH_COMMENT "%d started at " INT64_FORMAT, MyProcPid, my_start_microseconds());
-	rows = rtb_own_rows("SELECT a.pid, (extract(epoch FROM a.backend_start) * 1000000)::bigint"
-						" FROM pg_catalog.pg_stat_activity a WHERE a.pid = pg_catalog.pg_backend_pid()", 0, NULL);
-	if (rows->n == 0)
-		return psprintf(SCRATCH_COMMENT "0 started at 0");
-	return psprintf(SCRATCH_COMMENT "%s started at %s", rtb_own_row_text(rows, 0, 1), rtb_own_row_text(rows, 0, 2));
-}
-
 /*
  * rtb_scratch_create
  *		Create a scratch schema in the running transaction, SPI connected.
@@ -236,7 +221,7 @@ rtb_scratch_create(const RtbTransport *transport, MemoryContext cxt)
 	rtb_own_rows(psprintf("CREATE SCHEMA %s", quote_identifier(schema)), 0, NULL);
 	if (!rtb_own_is_other())
 		rtb_own_rows(psprintf("COMMENT ON SCHEMA %s IS %s", quote_identifier(schema),
-							  quote_literal_cstr(comment_of_process())), 0, NULL);
+							  quote_literal_cstr(rtb_scratch_comment())), 0, NULL);
 	rtb_own_end(nest);
 	return MemoryContextStrdup(cxt, schema);
 }
@@ -286,80 +271,129 @@ rtb_scratch_drop(const char *schema)
 	forget_schema(schema);
 }
 
-/* scratch schemas of this role whose maker is gone; no backslash: how it is read is a setting */
-static const char left_over_sql[] =
-"SELECT n.nspname::text"
-"  FROM pg_catalog.pg_namespace n,"
-"       pg_catalog.regexp_matches(pg_catalog.obj_description(n.oid, 'pg_namespace'),"
-"         '^" SCRATCH_COMMENT "([0-9]+) started at ([0-9]+)$') AS m"
-" WHERE pg_catalog.left(n.nspname, 16) = 'rtbench_scratch_'"
-"   AND n.nspowner = (SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = current_user)"
-"   AND NOT EXISTS (SELECT FROM pg_catalog.pg_stat_activity a"
-"         WHERE a.pid::text = m[1]"
-"           AND (a.backend_start IS NULL OR m[2] ="
-"                (extract(epoch FROM a.backend_start) * 1000000)::bigint::text))";
+/* ---- what others left ---- */
+
+/* an attempt to drop it, in a worker; what is in the way is no matter of the run that comes next */
+static void
+try_to_drop(const RtbTransport *transport, const char *schema)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		transport->begin(NULL);
+		rtb_set_local("lock_timeout", SWEEP_LOCK_MS);
+		rtb_scratch_empty(schema);
+		transport->commit();
+	}
+	PG_CATCH();
+	{
+		ErrorData  *edata;
+
+		MemoryContextSwitchTo(cxt);
+		if (!rtb_own_refused())
+			PG_RE_THROW();
+		edata = CopyErrorData();
+		FlushErrorState();
+		if (transport->far)
+			transport->rollback();
+		else
+			transport->after_error();
+		MemoryContextSwitchTo(cxt);
+		/* for whoever looks after the server */
+		ereport(LOG,
+				(errcode(edata->sqlerrcode),
+				 errmsg("could not drop scratch schema %s, which a run has left: %s", schema, edata->message)));
+		FreeErrorData(edata);
+	}
+	PG_END_TRY();
+}
 
 /*
  * rtb_scratch_sweep
- *		Drop what runs of this role left whose process was killed.
- *
- * In a worker, outside any transaction.  A schema counts as left over if it
- * belongs to the current role, bears the comment of a scratch schema, and no
- * process with that pid and start time is there.
+ *		Drop what runs of this role left whose process was killed, as far as that
+ *		is possible at once.  In a worker, outside any transaction.
  */
 void
 rtb_scratch_sweep(const RtbTransport *transport)
 {
 	MemoryContext cxt = CurrentMemoryContext;
-	List	   *left = NIL;
-	RtbOwnRows    *rows;
+	int64		started = rtb_clock_ns();
+	List	   *left;
 	ListCell   *lc;
 	int			nest;
 
 	transport->begin(NULL);
 	nest = rtb_own_begin();
-	rows = rtb_own_rows(left_over_sql, 0, NULL);
-	for (int i = 0; i < rows->n; i++)
-	{
-		MemoryContext old = MemoryContextSwitchTo(cxt);
-
-		left = lappend(left, pstrdup(rtb_own_row_text(rows, i, 1)));
-		MemoryContextSwitchTo(old);
-	}
+	left = rtb_scratch_left_over(cxt);
 	rtb_own_end(nest);
 	transport->commit();
 	MemoryContextSwitchTo(cxt);
 
 	foreach(lc, left)
-		drop_committed(transport, lfirst(lc));
+	{
+		/* there is always a next run */
+		if (rtb_clock_ns() - started > SWEEP_NS)
+			break;
+		try_to_drop(transport, lfirst(lc));
+	}
 	MemoryContextSwitchTo(cxt);
+}
+
+/* in a transaction of its own there: did it go? */
+static bool
+cleaned_up(const char *schema)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+	volatile bool dropped = false;
+
+	(void) rtb_own_rows("BEGIN", 0, NULL);
+	PG_TRY();
+	{
+		if (!rtb_own_is_other())
+			rtb_set_local("lock_timeout", CLEANUP_LOCK_MS);
+		rtb_scratch_empty(schema);
+		(void) rtb_own_rows("COMMIT", 0, NULL);
+		dropped = true;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *edata;
+
+		MemoryContextSwitchTo(cxt);
+		if (!rtb_own_refused())
+			PG_RE_THROW();
+		edata = CopyErrorData();
+		FlushErrorState();
+		ereport(WARNING,
+				(errcode(edata->sqlerrcode),
+				 errmsg("could not drop scratch schema %s", schema),
+				 errdetail("The far end says: %s", edata->message),
+				 errhint("It stays there: call rtbench.cleanup(%s) again when nobody uses it.",
+						 quote_literal_cstr(rtb_wire_options.name))));
+		FreeErrorData(edata);
+	}
+	PG_END_TRY();
+	if (!dropped && rtb_connection_in_block(rtb_wire))
+		(void) rtb_own_rows("ROLLBACK", 0, NULL);
+	return dropped;
 }
 
 /*
  * rtb_scratch_cleanup
  *		The same where the current route of own statements leads, outside any
- *		transaction there; how many were dropped.
+ *		transaction there; how many were dropped.  What could not be is named.
  */
 int
 rtb_scratch_cleanup(void)
 {
-	List	   *left = NIL;
+	List	   *left = rtb_own_is_other() ? rtb_engine_left_over() : rtb_scratch_left_over(CurrentMemoryContext);
 	ListCell   *lc;
+	int			dropped = 0;
 
-	if (rtb_own_is_other())
-		left = rtb_engine_left_over();
-	else
-	{
-		RtbOwnRows *rows = rtb_own_rows(left_over_sql, 0, NULL);
-
-		for (int i = 0; i < rows->n; i++)
-			left = lappend(left, rtb_own_row_text(rows, i, 1));
-	}
 	foreach(lc, left)
-	{
-		(void) rtb_own_rows("BEGIN", 0, NULL);
-		rtb_scratch_empty(lfirst(lc));
-		(void) rtb_own_rows("COMMIT", 0, NULL);
-	}
-	return list_length(left);
+		dropped += cleaned_up(lfirst(lc));
+	if (!rtb_own_is_other())
+		rtb_scratch_tell_in_use();
+	return dropped;
 }

@@ -7,6 +7,8 @@
 
 #include "postgres.h"
 
+#include "nodes/pg_list.h"
+
 #include "transport.h"
 
 extern char *rtb_scratch_create(const RtbTransport *transport, MemoryContext cxt);
@@ -15,5 +17,12 @@ extern void rtb_scratch_recreate(const char *schema);
 extern void rtb_scratch_drop(const char *schema);
 extern int	rtb_scratch_cleanup(void);
 extern void rtb_scratch_sweep(const RtbTransport *transport);
+
+/* scratch_owner.c: whose they are */
+extern void rtb_scratch_expect(int64 milliseconds);
+extern char *rtb_scratch_comment(void);
+extern void rtb_scratch_renew(const RtbTransport *transport, const char *schema, int64 *renewed_ns);
+extern List *rtb_scratch_left_over(MemoryContext cxt);
+extern void rtb_scratch_tell_in_use(void);
 
 #endif							/* RTB_SCRATCH_H */

@@ -53,6 +53,7 @@ rtb_session_open(const RtbSessionOptions *options, const RtbSessionSink *sink)
 	s->pass_cxt = AllocSetContextCreate(cxt, "rtbench pass", ALLOCSET_DEFAULT_SIZES);
 	s->options = *options;
 	s->sink = *sink;
+	rtb_scratch_expect(options->budget_ms);
 	s->transport = options->own_transactions ? &rtb_spi_worker_transport
 		: &rtb_spi_caller_transport;
 	if (options->wire != NULL)
@@ -418,6 +419,7 @@ rtb_session_round(RtbSession *s, RtbPassKind asked, int session, int round, int 
 	RtbPassKind kind = settle_kind(s, asked);
 	bool		last = kind == RTB_PASS_LAST;
 
+	rtb_scratch_renew(s->transport, s->at->fixture.schema, &s->at->renewed_ns);
 	rtb_rebuild_refresh(s);
 	for (int i = 0; i < norder; i++)
 	{

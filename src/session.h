@@ -93,6 +93,7 @@ typedef struct RtbPoint
 	int			leaked_statements;	/* prepared by it and not deallocated */
 	bool		catalogs_change;	/* by some arm */
 	int64		check_ns;		/* what a digest takes, the least seen */
+	int64		renewed_ns;		/* private to scratch_owner.c */
 	bool		keeper;			/* this session keeps the fixture and drops it */
 	bool		commits;		/* some arm commits: the fixture is built anew for every pass */
 	bool		dirty;			/* and has been written since */

@@ -20,6 +20,7 @@ append_to_file("$dir/ini", "[databases]
 session = host=127.0.0.1 port=${\$node->port} dbname=postgres pool_mode=session pool_size=2
 transaction = host=127.0.0.1 port=${\$node->port} dbname=postgres pool_mode=transaction pool_size=2
 load_session = host=127.0.0.1 port=${\$node->port} dbname=postgres pool_mode=session pool_size=5
+recycled = host=127.0.0.1 port=${\$node->port} dbname=postgres pool_mode=transaction pool_size=3
 load_transaction = host=127.0.0.1 port=${\$node->port} dbname=postgres pool_mode=transaction pool_size=3
 [pgbouncer]
 listen_addr = 127.0.0.1
@@ -29,6 +30,7 @@ auth_type = any
 auth_file = $dir/users
 logfile = $dir/log
 pidfile = $dir/pid
+server_lifetime = 1
 ");
 append_to_file("$dir/users", '');
 my $user = $node->safe_psql('postgres', 'SELECT current_user');
@@ -113,5 +115,65 @@ like(load('transaction', 'extended', "rtbench.load_group('g', rtbench.arm('a', s
 is($node->safe_psql('postgres', "SELECT coalesce(sum(rows), 0) FROM generate_series(1, 6), rtbench.ask('SELECT 1 WHERE current_setting(''search_path'') ~ ''scratch''', server => 'load_transaction', protocol => 'simple')"), '0',
 	'no other client has the scratch schema in its search_path');
 is($node->safe_psql('postgres', "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'rtbench\\_scratch%'"), '0', 'no scratch schema is left');
+
+# The pooler replaces the backends that a run began with: neither cleanup() nor the next run takes its schema for left over.
+$node->safe_psql('postgres', "CREATE SERVER recycled FOREIGN DATA WRAPPER rtbench_fdw OPTIONS (host '127.0.0.1', port '$port', dbname 'recycled', gssencmode 'disable');
+	CREATE USER MAPPING FOR PUBLIC SERVER recycled");
+my $in_use = "SELECT nspname, obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname LIKE 'rtbench\\_scratch%'";
+my $pooled = qr/rtbench scratch schema made through a pooler, in use until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/;
+my $slow = "rtbench.arm('a', 'SELECT pg_sleep(0.2)', 'INSERT INTO t VALUES (1)'), rtbench.arm('b', 'SELECT pg_sleep(0.2)', 'INSERT INTO t VALUES (1)')";
+my %live = (
+	run => "SELECT count(*) FROM rtbench.compare(ARRAY[$slow], setup => 'CREATE TABLE t (a int)', server => 'recycled', max_time => '8 s')",
+	load => "CALL rtbench.run_load(ARRAY[rtbench.load_group('g', $alone)], duration => '6 s', setup => 'CREATE TABLE t (i int)', server => 'recycled', protocol => 'simple'); SELECT errors FROM rtbench.load_result()");
+foreach my $what (sort keys %live)
+{
+	my $live = background($node, 'live', "SET client_min_messages = warning; $live{$what};", verbosity => 'default');
+	ok(defined seen($node, "SELECT EXISTS ($in_use)"), "$what: under way");
+	my @first = split /\|/, $node->safe_psql('postgres', $in_use);
+	like($first[1], qr/^$pooled$/, "$what: its schema names no process");
+	my ($until) = $first[1] =~ /until (.*) UTC$/;
+	$until //= '-infinity';
+	cmp_ok($node->safe_psql('postgres', "SELECT '$until' > now() AT TIME ZONE 'UTC' + interval '23 h 59 min'"), 'eq', 't', "$what: with room");
+	sleep 3;
+	my ($rc, $out, $err) = $node->psql('postgres', "SELECT rtbench.cleanup('direct'); SELECT rtbench.cleanup('recycled')");
+	is($out, "0\n0", "$what: no cleanup() touches it");
+	like($err, qr/NOTICE:  scratch schema $first[0] was made through a pooler, and counts as in use until \S+ \S+ UTC\n.*HINT:  If its run is known to be gone, drop it there: DROP SCHEMA $first[0] CASCADE\./s, "$what: and the way is said");
+	is($node->safe_psql('postgres', "SET client_min_messages = error; SELECT count(*) FROM $fixture)"), '2', "$what: another run in between");
+	($out, $err) = finish($live);
+	is("$out$err", $what eq 'run' ? "2\n" : "{}\n", "$what: goes through");
+	is($node->safe_psql('postgres', $in_use), '', "$what: and leaves nothing");
+}
+
+# a session puts the time off: the comment is another one as soon as the second session has begun
+my $live = background($node, 'live', "SET client_min_messages = warning; SELECT count(*) FROM rtbench.compare(ARRAY[$slow], setup => 'CREATE TABLE t (a int)', server => 'recycled', sessions => 3, rounds => 3);", verbosity => 'default');
+ok(defined seen($node, "SELECT EXISTS ($in_use)"), 'a run of three sessions');
+my $first = $node->safe_psql('postgres', $in_use);
+ok(defined seen($node, "SELECT (SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname LIKE 'rtbench\\_scratch%') > '" . (split /\|/, $first)[1] . "'"), 'the time is put off');
+is(join('', finish($live)), "2\n", 'and the run goes through');
+
+# when the time is past, both drop it
+my $comment = 'rtbench scratch schema made through a pooler, in use until';
+my $abandon = "CREATE SCHEMA rtbench_scratch_1_1; CREATE TABLE rtbench_scratch_1_1.t (a int); COMMENT ON SCHEMA rtbench_scratch_1_1 IS '$comment 2001-02-03 04:05:06 UTC'";
+$node->safe_psql('postgres', $abandon);
+is($node->safe_psql('postgres', "SELECT rtbench.cleanup('transaction')"), '1', 'past: cleanup() drops it');
+$node->safe_psql('postgres', $abandon);
+is($node->safe_psql('postgres', "SET client_min_messages = error; SELECT count(*) FROM $fixture)"), '2', 'past: a run');
+is($node->safe_psql('postgres', $in_use), '', 'drops it too');
+
+# what cannot be dropped is left, by name, and the rest is dropped; a run is not in the way of itself
+$node->safe_psql('postgres', "$abandon; " . $abandon =~ s/scratch_1_1/scratch_1_2/gr);
+my $holder = background($node, 'holder', 'BEGIN; LOCK rtbench_scratch_1_1.t IN ACCESS SHARE MODE; SELECT pg_sleep(60);');
+ok(defined seen($node, "SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'rtbench_scratch_1_1.t'::regclass AND granted)"), 'a table of one is locked');
+my ($rc, $out, $err) = $node->psql('postgres', "SELECT rtbench.cleanup('direct')");
+is($out, '1', 'cleanup() drops the other');
+like($err, qr/WARNING:  could not drop scratch schema rtbench_scratch_1_1\nDETAIL:  The far end says: canceling statement due to lock timeout\nHINT:  It stays there: call rtbench.cleanup\('direct'\) again/, 'and names the one that stays');
+foreach my $transport ('worker', 'unix')
+{
+	is($node->safe_psql('postgres', "SET client_min_messages = error; SELECT count(*) FROM " . $fixture . ", transport => '$transport')"), '2', "$transport: a run goes on without it");
+}
+like(slurp_file($node->logfile), qr/LOG:  could not drop scratch schema rtbench_scratch_1_1, which a run has left: canceling statement due to lock timeout/, 'and the log says so');
+$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'holder'");
+finish($holder);
+is($node->safe_psql('postgres', "SELECT rtbench.cleanup('direct')"), '1', 'it is dropped when nobody uses it');
 $node->stop;
 done_testing();
