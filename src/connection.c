@@ -306,6 +306,8 @@ bool
 rtb_connection_recover(RtbConnection *c, int milliseconds)
 {
 	forget_results(c);
+	/* who would be told of a large result may be gone with the error */
+	rtb_connection_expect(c, false, NULL);
 	if (PQstatus(c->pg) != CONNECTION_OK || c->given_up)
 		return false;
 	if (!c->busy && PQpipelineStatus(c->pg) == PQ_PIPELINE_OFF)

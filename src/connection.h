@@ -83,7 +83,7 @@ extern const RtbTraffic *rtb_connection_end_pass(RtbConnection *c);
 extern bool rtb_connection_hush(RtbConnection *c, bool hushed);
 extern int64 rtb_connection_notices(const RtbConnection *c);
 extern void rtb_connection_aside(RtbConnection *c, const char *text);
-extern void rtb_connection_stream(RtbConnection *c, bool streaming);
+extern void rtb_connection_expect(RtbConnection *c, bool whole, bool *large);
 extern void rtb_connection_distance(RtbConnection *c, RtbDistance *distance);
 
 /* connection_query.c: statements, each sent and waited for */

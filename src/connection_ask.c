@@ -31,6 +31,8 @@ struct RtbAsk
 	char	  **pieces;			/* between them stands the number */
 	bool		has_comment;
 	char		name[32];		/* prepared under */
+	bool		asked;			/* before: its results are small, or: */
+	bool		large;			/* one of them was */
 	StringInfoData text;
 };
 
@@ -145,6 +147,14 @@ add_answer(RtbAnswer *sum, RtbAnswer answer)
 	sum->results += answer.results;
 }
 
+/* how the results of the next message will be: nothing is known of the first */
+static void
+expect(RtbAsk *ask)
+{
+	rtb_connection_expect(ask->c, ask->asked, &ask->large);
+	ask->asked = true;
+}
+
 /* whole batches, each in one string; of the rest one that is smaller */
 static RtbAnswer
 run_multi(RtbAsk *ask, int64 first, int64 times)
@@ -165,6 +175,7 @@ run_multi(RtbAsk *ask, int64 first, int64 times)
 			/* a comment to the end of the line must not take the next one */
 			appendStringInfoString(&ask->text, ask->has_comment ? "\n;" : ";");
 		}
+		expect(ask);
 		add_answer(&sum, rtb_connection_query(ask->c, ask->text.data, NULL));
 	}
 	return sum;
@@ -200,6 +211,7 @@ run_parameterised(RtbAsk *ask, int64 first, int64 times)
 		/* what a pipeline takes may be sent much later */
 		CHECK_FOR_INTERRUPTS();
 		pg_lltoa(first + i, number);
+		expect(ask);
 		if (ask->protocol == RTB_PROTOCOL_EXTENDED)
 			add_answer(&sum, rtb_connection_query_params(ask->c, ask->statement, &values, NULL));
 		else
@@ -219,17 +231,14 @@ run_simple(RtbAsk *ask, int64 first, int64 times)
 		resetStringInfo(&ask->text);
 		pg_lltoa(first + i, number);
 		append_filled(ask, number);
+		expect(ask);
 		add_answer(&sum, rtb_connection_query(ask->c, ask->text.data, NULL));
 	}
 	return sum;
 }
 
-/*
- * rtb_ask_run
- *		Send it so many times, numbered from first; the answers' sum.
- */
-RtbAnswer
-rtb_ask_run(RtbAsk *ask, int64 first, int64 times)
+static RtbAnswer
+run_protocol(RtbAsk *ask, int64 first, int64 times)
 {
 	RtbAnswer	sum;
 
@@ -249,6 +258,19 @@ rtb_ask_run(RtbAsk *ask, int64 first, int64 times)
 		default:
 			return run_parameterised(ask, first, times);
 	}
+}
+
+/*
+ * rtb_ask_run
+ *		Send it so many times, numbered from first; the answers' sum.
+ */
+RtbAnswer
+rtb_ask_run(RtbAsk *ask, int64 first, int64 times)
+{
+	RtbAnswer	sum = run_protocol(ask, first, times);
+
+	rtb_connection_expect(ask->c, false, NULL);
+	return sum;
 }
 
 /*

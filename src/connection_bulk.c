@@ -28,6 +28,7 @@ rtb_connection_copy_begin(RtbConnection *c, const char *text)
 	c->text = text;
 	rtb_connection_sent(c, PQsendQuery(c->pg, text), RTB_MESSAGE + strlen(text) + 1, 0);
 	c->traffic.statements++;
+	rtb_connection_take(c, &reading, &c->expected);
 	rtb_connection_flush(c);
 	while ((result = rtb_connection_next(c)) != NULL)
 	{

@@ -136,14 +136,21 @@ rtb_connection_aside(RtbConnection *c, const char *text)
 }
 
 /*
- * rtb_connection_stream
- *		Take rows one by one, in no memory, or a whole answer at once, which is
- *		quicker for few rows.
+ * rtb_connection_expect
+ *		How to take the results of what is sent from here on: row by row, in no
+ *		memory, unless they have been small, as the caller knows (whole) and
+ *		*large does not deny: whole is quicker for few rows.
+ *
+ * *large is set when one of them is large, even before what has been sent is
+ * answered: so each statement of the caller's has its own, and one that was
+ * large once is never held whole again.  It must last until the answers have
+ * been taken; NULL: nobody remembers.
  */
 void
-rtb_connection_stream(RtbConnection *c, bool streaming)
+rtb_connection_expect(RtbConnection *c, bool whole, bool *large)
 {
-	c->streaming = streaming;
+	c->expected.whole = whole;
+	c->expected.large = large;
 }
 
 /*

@@ -22,6 +22,18 @@
 #define RTB_MESSAGE			5	/* an empty one */
 #define RTB_READY			6	/* ReadyForQuery */
 
+/* a larger result is taken row by row: that takes a little longer, and no memory */
+#define RTB_MANY_ROWS		1000
+#define RTB_MANY_BYTES		(1024 * 1024)
+
+/* what is known of the results of what is sent: see rtb_connection_expect */
+typedef struct RtbExpected
+{
+	bool		whole;			/* they have been small, if not *large */
+	bool	   *large;			/* set when one is; or NULL */
+	int			statements;		/* in a pipeline: so many, one after the other */
+} RtbExpected;
+
 /* a notice that waits until it may be told */
 typedef struct RtbNotice
 {
@@ -55,9 +67,12 @@ struct RtbConnection
 	bool		copying;		/* between copy_begin and copy_end */
 	bool		refused_copy;	/* the statement wanted rows */
 	int64		unsent;			/* bytes of rows given to libpq since it was last flushed */
-	bool		streaming;		/* rows one by one, so that many take no memory */
+	RtbExpected expected;		/* of what is sent next */
 	int			batch;			/* statements between two syncs; 0: no pipeline */
 	int			queued;			/* sent since the last sync */
+	int			nawaited;		/* of these: */
+	int			max_awaited;
+	RtbExpected *awaited_results;	/* what is expected of those queued, in order */
 	const char *text;			/* of the statement being run, for errors; or NULL */
 
 	RtbTraffic	traffic;
@@ -92,8 +107,24 @@ typedef struct RtbReading
 	RtbSent		sent;
 	const RtbRows *rows;		/* or NULL */
 	RtbAnswer	answer;
-	bool		described;		/* this statement's columns have been counted and told */
+	bool	   *large;			/* set if a result is, or NULL */
+	/* of the result that is being taken */
+	bool		described;		/* its columns have been counted and told */
+	int64		nrows;
+	int64		bytes;			/* of its rows */
 } RtbReading;
+
+/*
+ * What comes next answers a statement of which this is expected.  libpq must be
+ * told between the end of the answer before it and the first look at its own.
+ */
+static inline void
+rtb_connection_take(RtbConnection *c, RtbReading *reading, const RtbExpected *expected)
+{
+	reading->large = expected->large;
+	if (!expected->whole || unlikely(expected->large != NULL && *expected->large))
+		(void) PQsetSingleRowMode(c->pg);
+}
 
 #pragma GCC visibility push(hidden)
 
@@ -122,6 +153,9 @@ extern void rtb_connection_sent(RtbConnection *c, int sent, int64 bytes, int64 a
 extern void rtb_connection_read_result(RtbConnection *c, RtbReading *reading, PGresult *result);
 extern RtbAnswer rtb_connection_read_answer(RtbConnection *c, RtbSent sent, const RtbRows *rows);
 extern void rtb_connection_answered(RtbConnection *c);
+
+/* connection_pipeline.c */
+extern void rtb_connection_await(RtbConnection *c);
 
 #pragma GCC visibility pop
 

@@ -10,7 +10,8 @@
  * description has them: one system call less than asking the kernel, and the
  * same over a socket of any kind.
  *
- * Memory: of libpq's results one is held at a time (with streaming: one row).
+ * Memory: of libpq's results one is held at a time, of those that may be large
+ * one row: see rtb_connection_expect.
  */
 #include "postgres.h"
 
@@ -130,6 +131,8 @@ take_rows(RtbConnection *c, RtbReading *reading, PGresult *result)
 			rows->row(rows->arg, ncolumns, c->values, c->lengths);
 	}
 	reading->answer.returned += nrows;
+	reading->nrows += nrows;
+	reading->bytes += bytes;
 	c->traffic.bytes_received += bytes;
 }
 
@@ -169,6 +172,9 @@ complete(RtbConnection *c, RtbReading *reading, PGresult *result)
 	const char *tag;
 	int64		rows;
 
+	if (unlikely(reading->nrows > RTB_MANY_ROWS || reading->bytes > RTB_MANY_BYTES) && reading->large != NULL)
+		*reading->large = true;
+	reading->nrows = reading->bytes = 0;
 	reading->described = false;
 	reading->answer.results++;
 	if (reading->sent == RTB_SENT_PARSE)
@@ -286,8 +292,8 @@ rtb_connection_read_answer(RtbConnection *c, RtbSent sent, const RtbRows *rows)
 	RtbReading	reading = {.sent = sent,.rows = rows};
 	PGresult   *result;
 
-	if (c->streaming && sent != RTB_SENT_PARSE)
-		(void) PQsetSingleRowMode(c->pg);
+	if (sent != RTB_SENT_PARSE)
+		rtb_connection_take(c, &reading, &c->expected);
 	rtb_connection_flush(c);
 	while ((result = rtb_connection_next(c)) != NULL)
 		rtb_connection_read_result(c, &reading, result);
@@ -326,6 +332,7 @@ run_or_queue(RtbConnection *c, const RtbRows *rows)
 		return rtb_connection_read_answer(c, RTB_SENT_EXECUTE, rows);
 	}
 	c->text = NULL;
+	rtb_connection_await(c);
 	if (++c->queued == c->batch)
 		return rtb_connection_pipeline_sync(c, rows);
 	return (RtbAnswer) {0};

@@ -103,11 +103,13 @@ static RtbAnswer
 run_cursor(RtbConnection *c, const AskArguments *a)
 {
 	RtbAnswer	sum = {0};
+	bool		large = false;
 
 	for (int64 i = 0; i < a->times; i++)
 	{
 		RtbAnswer	answer;
 
+		rtb_connection_expect(c, i > 0, &large);
 		rtb_connection_declare(c, CURSOR, a->statement, NULL);
 		do
 		{
@@ -117,6 +119,7 @@ run_cursor(RtbConnection *c, const AskArguments *a)
 		} while (answer.returned == a->fetch_size);
 		rtb_connection_close_cursor(c, CURSOR);
 	}
+	rtb_connection_expect(c, false, NULL);
 	return sum;
 }
 
@@ -175,7 +178,6 @@ run_ask(FunctionCallInfo fcinfo, RtbConnection *c, const AskArguments *a)
 		(void) rtb_connection_query(c, "BEGIN", NULL);
 	if (a->fetch_size == 0)
 		ask = rtb_ask_create(c, a->statement, a->protocol, a->batch, a->copy_row);
-	rtb_connection_stream(c, a->times == 1);
 	distance = rtb_distance_create(a->round_trip_ms, true);
 	rtb_connection_distance(c, distance);
 

@@ -155,7 +155,10 @@ query_rows(WireArm *arm, WireStatement *st, const RtbValues *values, const RtbRo
 	bool		prepares = arm->protocol == RTB_PROTOCOL_PREPARED || arm->protocol == RTB_PROTOCOL_PIPELINE;
 
 	if (!st->kept || !prepares)
+	{
+		rtb_connection_expect(rtb_wire, arm->ran, &st->large);
 		return rtb_connection_query_params(rtb_wire, st->text, values, rows);
+	}
 	if (!st->prepared)
 		rtb_wire_prepare(arm, st, values);
 	return rtb_wire_execute(arm, st, values, rows);
@@ -183,7 +186,6 @@ read_driver(WireArm *arm, WireStep *step, const WireStep *outer)
 	else
 	{
 		answer = query_rows(arm, st, &values, &rows);
-		arm->many_rows |= answer.returned > RTB_MANY_ROWS;
 		arm->run->loop_rows += step->reads_only ? answer.returned : 0;
 	}
 	arm->run->loop_queries += step->reads_only;
@@ -231,6 +233,7 @@ run_row(WireArm *arm, WireStep *step)
 		if (!arm->run->timed || rtb_script_may_control(step->values[c]))
 			rtb_script_refuse(step->values[c], false);
 		started = arm->run->timers ? rtb_clock_ns() : 0;
+		rtb_connection_expect(rtb_wire, arm->ran, &step->large);
 		rtb_wire_count(arm, rtb_connection_query(rtb_wire, step->values[c], rtb_wire_receiver(arm, &receiver)));
 		if (arm->arm->ending == RTB_ENDING_AUTOCOMMIT)
 			arm->run->transactions++;
@@ -408,9 +411,7 @@ rtb_wire_run(void *state, RtbArmRun *run)
 	run->needs_block = needs_block(arm);
 	arm->in_block = false;
 
-	/* the first pass is not timed, and shows */
-	rtb_connection_stream(rtb_wire, !arm->ran || arm->many_rows);
-	arm->ran = true;
+	rtb_connection_expect(rtb_wire, arm->ran, NULL);
 	arm->gathered = 0;
 	arm->piped = arm->executing = lost_statement = false;
 	resetStringInfo(&arm->batch);
@@ -421,7 +422,9 @@ rtb_wire_run(void *state, RtbArmRun *run)
 	if (commits(arm) && !arm->in_block && run->transactions == 0)
 		run->transactions = 1;
 	commit_if_open(arm);
-	rtb_connection_stream(rtb_wire, false);
+	rtb_connection_expect(rtb_wire, false, NULL);
+	/* the first pass is not timed, and shows which results are large */
+	arm->ran = true;
 	error_context_stack = callback.previous;
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(arm->row_cxt);

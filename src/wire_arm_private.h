@@ -11,9 +11,6 @@
 #include "lib/stringinfo.h"
 #include "utils/tuplestore.h"
 
-/* a larger answer is taken row by row: that takes a little longer, and no memory */
-#define RTB_MANY_ROWS	1000
-
 /* a text with values in it: what stands between parameters */
 typedef struct WirePiece
 {
@@ -31,6 +28,7 @@ typedef struct WireStatement
 	bool		is_query;		/* a cursor can read it */
 	bool		has_comment;	/* to the end of a line: another text must begin on the next */
 	bool		kept;			/* until the arm is closed, not for a pass */
+	bool		large;			/* a result of it was, in some pass */
 	int			npieces;
 	WirePiece  *pieces;
 } WireStatement;
@@ -45,6 +43,7 @@ typedef struct WireStep
 	Tuplestorestate *store;		/* of a driver: its rows, all columns text */
 	TupleDesc	desc;
 	bool		reads_only;		/* of a driver: it does no work of its own */
+	bool		large;			/* a result was, of its text or of one that it generated */
 	/* the current row */
 	int			ncolumns;
 	char	  **values;
@@ -62,8 +61,8 @@ typedef struct WireArm
 	int			fetch_size;
 	int			nsteps;
 	WireStep   *steps;
-	bool		ran;			/* in this process */
-	bool		many_rows;		/* some answer of it had so many that it is not held whole */
+	bool		ran;			/* in this process: what was not large then is small */
+	bool		large;			/* a result was, of texts gathered */
 	/* during a pass */
 	RtbArmRun  *run;
 	bool		in_block;		/* BEGIN was sent for it */
@@ -86,10 +85,10 @@ extern void rtb_wire_flush(WireArm *arm);
 extern RtbAnswer rtb_wire_execute(WireArm *arm, WireStatement *st, const RtbValues *values,
 								  const RtbRows *rows);
 extern bool rtb_wire_fetches(const WireArm *arm, const WireStatement *st);
-extern RtbAnswer rtb_wire_fetch(WireArm *arm, const WireStatement *st, const RtbValues *values,
+extern RtbAnswer rtb_wire_fetch(WireArm *arm, WireStatement *st, const RtbValues *values,
 								const RtbRows *rows);
 extern void rtb_wire_send(WireArm *arm, WireStatement *st, int nparams, const WireStep *row);
-extern void rtb_wire_send_text(WireArm *arm, const WireStep *step);
+extern void rtb_wire_send_text(WireArm *arm, WireStep *step);
 extern void rtb_wire_send_control(WireArm *arm, const char *text);
 
 /* wire_arm_copy.c */

@@ -301,6 +301,7 @@ cheapest_empty(void)
 {
 	int64		cheapest = PG_INT64_MAX;
 
+	rtb_connection_expect(rtb_wire, true, NULL);
 	for (int i = 0; i < EMPTY_STATEMENTS; i++)
 	{
 		int64		started = rtb_clock_ns();
@@ -308,6 +309,7 @@ cheapest_empty(void)
 		(void) rtb_connection_query(rtb_wire, rtb_own_is_other() ? "SELECT 1" : "SELECT", NULL);
 		cheapest = Min(cheapest, rtb_clock_ns() - started);
 	}
+	rtb_connection_expect(rtb_wire, false, NULL);
 	return cheapest;
 }
 

@@ -29,7 +29,6 @@ returned_row(void *arg, int ncolumns, char **values, int *lengths)
 void
 rtb_wire_count(WireArm *arm, RtbAnswer answer)
 {
-	arm->many_rows |= answer.returned > RTB_MANY_ROWS;
 	arm->run->rows += Max(answer.affected, answer.returned);
 	arm->run->rows_unknown |= answer.silent;
 }
@@ -78,6 +77,7 @@ rtb_wire_flush(WireArm *arm)
 		RtbAnswer	answer;
 
 		rtb_wire_require_alike();
+		rtb_connection_expect(rtb_wire, arm->ran, &arm->large);
 		answer = rtb_connection_query(rtb_wire, arm->batch.data, rows);
 		rtb_wire_count(arm, answer);
 		if (answer.results != arm->gathered)
@@ -95,6 +95,7 @@ rtb_wire_execute(WireArm *arm, WireStatement *st, const RtbValues *values, const
 {
 	RtbAnswer	answer;
 
+	rtb_connection_expect(rtb_wire, arm->ran, &st->large);
 	arm->executing = true;
 	answer = rtb_connection_execute(rtb_wire, st->name, values, rows);
 	arm->executing = false;
@@ -127,12 +128,13 @@ rtb_wire_fetches(const WireArm *arm, const WireStatement *st)
 
 /* read a query by a cursor, a round trip for each portion */
 RtbAnswer
-rtb_wire_fetch(WireArm *arm, const WireStatement *st, const RtbValues *values, const RtbRows *rows)
+rtb_wire_fetch(WireArm *arm, WireStatement *st, const RtbValues *values, const RtbRows *rows)
 {
 	RtbAnswer	sum = {0};
 	RtbAnswer	answer;
 
 	rtb_wire_require_alike();
+	rtb_connection_expect(rtb_wire, arm->ran, &st->large);
 	rtb_connection_declare(rtb_wire, "rtbench_cursor", st->text, values);
 	do
 	{
@@ -172,10 +174,12 @@ rtb_wire_send(WireArm *arm, WireStatement *st, int nparams, const WireStep *row)
 			send_prepared(arm, st, &values, rows, true);
 			break;
 		case RTB_PROTOCOL_EXTENDED:
+			rtb_connection_expect(rtb_wire, arm->ran, &st->large);
 			rtb_wire_count(arm, rtb_connection_query_params(rtb_wire, st->text, &values, rows));
 			break;
 		case RTB_PROTOCOL_SIMPLE:
 			rtb_wire_require_alike();
+			rtb_connection_expect(rtb_wire, arm->ran, &st->large);
 			if (nparams == 0)
 			{
 				rtb_wire_count(arm, rtb_connection_query(rtb_wire, st->text, rows));
@@ -201,7 +205,7 @@ rtb_wire_send(WireArm *arm, WireStatement *st, int nparams, const WireStep *row)
  * simple one has such messages.
  */
 void
-rtb_wire_send_text(WireArm *arm, const WireStep *step)
+rtb_wire_send_text(WireArm *arm, WireStep *step)
 {
 	RtbRows		receiver;
 
@@ -210,6 +214,7 @@ rtb_wire_send_text(WireArm *arm, const WireStep *step)
 	{
 		rtb_wire_flush(arm);
 		rtb_wire_require_alike();
+		rtb_connection_expect(rtb_wire, arm->ran, &step->large);
 		rtb_wire_count(arm, rtb_connection_query(rtb_wire, step->step->text, rtb_wire_receiver(arm, &receiver)));
 		return;
 	}

@@ -102,7 +102,6 @@ wire_after_error(void)
 	rtb_wire_apart(false);
 	/* from here on it is rtbench that speaks */
 	(void) rtb_connection_hush(rtb_wire, true);
-	rtb_connection_stream(rtb_wire, false);
 	if (!rtb_connection_recover(rtb_wire, RECOVER_MS))
 		rtb_connection_give_up(rtb_wire);
 	if (rtb_connection_in_block(rtb_wire))
@@ -181,11 +180,8 @@ wire_digest(const char *query, RtbDigest *digest, Tuplestorestate *row_hashes)
 	Digesting	d = {digest, row_hashes};
 	RtbRows		receiver = {digest_columns, digest_row, &d};
 
-	/* row by row: there may be millions */
-	rtb_connection_stream(rtb_wire, true);
 	/* one statement whatever an arm has set: a check query is the user's text */
 	(void) rtb_connection_query_params(rtb_wire, query, NULL, &receiver);
-	rtb_connection_stream(rtb_wire, false);
 }
 
 /* ---- what was written ---- */

@@ -108,6 +108,8 @@ foreach my $call ("'SELECT :n::int, NULL, repeat(''x'', :n::int)', protocol => '
 	"'SELECT :n::int, NULL, repeat(''x'', :n::int)', protocol => 'prepared'", "'UPDATE kept SET a = 1 WHERE a = :n', protocol => 'pipeline', batch => 7",
 	"'DELETE FROM kept WHERE a = :n', protocol => 'multi', batch => 7", "'COPY kept FROM STDIN', protocol => 'copy', copy_row => E':n\\t:n'",
 	"'SELECT generate_series(1, 20)', protocol => 'simple', fetch_size => 6", "'COPY (SELECT 1, 2 FROM generate_series(1, 20)) TO STDOUT', protocol => 'simple'",
+	# some results whole, some row by row
+	(map { "'SELECT generate_series(1, CASE :n::int % 5 WHEN 0 THEN 2000 ELSE 1 END)', protocol => '$_', batch => 7" } 'prepared', 'multi', 'pipeline'),
 	"'DO \$x\$ BEGIN RAISE NOTICE ''told''; END \$x\$', protocol => 'prepared'")
 {
 	my @counted = map { [ split / /, ask("$call, server => 'proxy', times => $_", what => "a.bytes_sent || ' ' || a.bytes_received", before => 'SET client_min_messages = error; ') ] } (1, 150);
@@ -131,6 +133,19 @@ my $grown = $node->safe_psql('postgres', "SELECT a.rows FROM rtbench.ask('SELECT
 my @grown = split /\n/, $grown;
 is("@grown[1 .. 3]", '1000000 300000 1000000', 'a million rows out and in');
 cmp_ok($grown[4], '<', 8192, 'take no memory (kB)');
+# nor is a result held where statements repeat, whatever they are sent by; each in a session of its own, whose size has not been larger
+my $many = q{'SELECT g, repeat(''x'', 50) FROM generate_series(1, 300000) g'};
+foreach my $call ((map { "$many, protocol => '$_', times => 2" } 'simple', 'extended', 'prepared', 'multi', 'pipeline'),
+	# batches that are smaller, and a cursor whose portions are large
+	"$many, protocol => 'multi', times => 2, batch => 1", "$many, protocol => 'pipeline', times => 2, batch => 1", "$many, protocol => 'simple', times => 2, fetch_size => 300000")
+{
+	my ($rows, $more) = split /\|/, $node->safe_psql('postgres', "SELECT a.rows FROM rtbench.ask('SELECT 1') a \\g /dev/null\n$size before \\gset
+		SELECT a.rows FROM rtbench.ask($call) a \\gset\n$size after \\gset\nSELECT :rows, :after - :before");
+	is($rows, 600000, "many rows, twice: $call");
+	cmp_ok($more, '<', 8192, "many rows, twice, take no memory (kB): $call");
+}
+# of statements in one batch those that follow a large result
+is(ask("'SELECT generate_series(1, CASE WHEN :n::int = 2 THEN 3000 ELSE :n::int END)', protocol => '$_', times => 7, batch => 5", what => "a.rows || ' ' || a.affected"), '3026 3026', "one large result among small ones: $_") foreach 'simple', 'extended', 'prepared', 'multi', 'pipeline';
 
 #
 # other encodings: the far end speaks the database's
