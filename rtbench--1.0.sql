@@ -239,26 +239,26 @@ CREATE FUNCTION rtbench.foreach(driver text, VARIADIC body "any")
 COMMENT ON FUNCTION rtbench.foreach(text, "any") IS
 	'a step: for each row of the driver query, the steps of the body, with the row''s columns as $1 ...';
 
-CREATE FUNCTION rtbench.foreach(driver text, body jsonb[], commit_every bigint, only_if text DEFAULT NULL)
+CREATE FUNCTION rtbench.foreach(driver text, steps jsonb[], commit_every bigint DEFAULT NULL, only_if text DEFAULT NULL)
 	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'rtb_foreach_with_options';
 COMMENT ON FUNCTION rtbench.foreach(text, jsonb[], bigint, text) IS
-	'a loop that commits after every so many rows of its driver, in an arm with ending => ''commit''';
+	'a loop that commits after every so many rows of its driver, if that is given, in an arm with ending => ''commit''';
 
-CREATE FUNCTION rtbench.foreach(driver text, body jsonb[], commit_every text, only_if text DEFAULT NULL)
+CREATE FUNCTION rtbench.foreach(driver text, steps jsonb[], commit_every text, only_if text DEFAULT NULL)
 	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'rtb_foreach_with_options';
 COMMENT ON FUNCTION rtbench.foreach(text, jsonb[], text, text) IS
 	'a loop that commits after every so many rows of its driver, the number being a parameter, '':name''';
 
 -- "character" only so that arrays of texts without a type mean these
-CREATE FUNCTION rtbench.foreach(driver character, body text[], commit_every bigint, only_if text DEFAULT NULL)
+CREATE FUNCTION rtbench.foreach(driver character, steps text[], commit_every bigint DEFAULT NULL, only_if text DEFAULT NULL)
 	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'rtb_foreach_with_options';
 COMMENT ON FUNCTION rtbench.foreach(character, text[], bigint, text) IS
-	'a loop of statements that commits after every so many rows of its driver';
+	'a loop of statements that commits after every so many rows of its driver, if that is given';
 
-CREATE FUNCTION rtbench.foreach(driver character, body text[], commit_every text, only_if text DEFAULT NULL)
+CREATE FUNCTION rtbench.foreach(driver character, steps text[], commit_every text, only_if text DEFAULT NULL)
 	RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'rtb_foreach_with_options';
 COMMENT ON FUNCTION rtbench.foreach(character, text[], text, text) IS

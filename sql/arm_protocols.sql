@@ -103,3 +103,41 @@ SELECT label AS protocol, arm, round_trips, statements, rows, verdict = 'not com
 CALL rtbench.run_compare(ARRAY[rtbench.arm('one_text', steps => ARRAY['INSERT INTO t VALUES (1); INSERT INTO t VALUES (2)'], ending => 'autocommit'), rtbench.arm('block', steps => ARRAY['INSERT INTO t VALUES (1); INSERT INTO t VALUES (2)', 'SELECT 1'], ending => 'commit')],
 	setup => 'CREATE TABLE t (a int)', transport => 'unix', rounds => 1);
 SELECT arm, round_trips, statements, transactions FROM rtbench.result();
+-- by autocommit a message is a transaction, a batch one of all its statements, as ids show; 20 rows by 7, and the driver is none
+CALL rtbench.run_compare(ARRAY[rtbench.arm('each', steps => ARRAY[rtbench.foreach('SELECT generate_series(1, 20)', 'INSERT INTO t VALUES ($1)')], ending => 'autocommit'),
+	rtbench.arm('multi', steps => ARRAY[rtbench.foreach('SELECT generate_series(1, 20)', 'INSERT INTO t VALUES ($1)')], ending => 'autocommit', protocol => 'multi', batch => 7),
+	rtbench.arm('pipeline', steps => ARRAY[rtbench.foreach('SELECT generate_series(1, 20)', 'INSERT INTO t VALUES ($1)')], ending => 'autocommit', protocol => 'pipeline', batch => 7),
+	rtbench.arm('full_batches', steps => ARRAY[rtbench.foreach('SELECT generate_series(1, 20)', 'INSERT INTO t VALUES ($1)')], ending => 'autocommit', protocol => 'pipeline', batch => 10),
+	rtbench.arm('texts', steps => ARRAY[rtbench.foreach('SELECT generate_series(1, 10)', 'INSERT INTO t VALUES (1); INSERT INTO t VALUES (2)')], ending => 'autocommit', protocol => 'multi', batch => 8),
+	rtbench.arm('generated', steps => ARRAY[rtbench.generated($$SELECT format('INSERT INTO t VALUES (%s)', g) FROM generate_series(1, 20) g$$)], ending => 'autocommit', protocol => 'multi', batch => 7),
+	rtbench.arm('one_by_one', steps => ARRAY[rtbench.generated($$SELECT format('INSERT INTO t VALUES (%s)', g) FROM generate_series(1, 20) g$$)], ending => 'autocommit', protocol => 'pipeline', batch => 7)],
+	setup => 'CREATE TABLE t (a int)', check_query => 'SELECT count(*) FROM t', transport => 'unix', rounds => 2);
+SELECT arm, round_trips, statements, transactions, xids, tps > 0 AS tps FROM rtbench.result();
+SELECT bool_and(transactions = xids) AS ids_agree FROM rtbench.passes WHERE run = (SELECT max(run) FROM rtbench.runs) AND xids IS NOT NULL;
+-- generated texts in batches: what ends with semicolons or a comment does not reach into the next; those of several statements go alone
+SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('each', rtbench.generated('SELECT x FROM texts ORDER BY n')),
+	rtbench.arm('multi', steps => ARRAY[rtbench.generated('SELECT x FROM texts ORDER BY n')], protocol => 'multi', batch => 4),
+	rtbench.arm('large', steps => ARRAY[rtbench.generated('SELECT x FROM texts ORDER BY n')], protocol => 'multi')],
+	setup => $$CREATE TABLE t (a text); CREATE TABLE texts (n serial, x text);
+		INSERT INTO texts (x) VALUES ('INSERT INTO t VALUES (1)'), ('INSERT INTO t VALUES (2);'), ('INSERT INTO t VALUES (3) -- ; no'), (' INSERT INTO t VALUES (4) ; ; -- end'), ('INSERT INTO t VALUES (''5;-- /*'')'),
+			('INSERT INTO t VALUES (6); INSERT INTO t VALUES (7)'), ('SELECT a FROM t ORDER BY a'), ('UPDATE t SET a = a || ''x'' /* ; */'), (NULL)$$,
+	transport => 'unix', rounds => 1);
+SELECT arm, round_trips, statements, rows, verdict = 'not comparable' AS differs FROM rtbench.result();
+-- an error among them, or the end of the transaction, is the arm's
+SELECT text_sent, (SELECT string_agg(verdict, ' ') FROM rtbench.compare(ARRAY[rtbench.arm('a', 'SELECT 1'), rtbench.arm('b', steps => ARRAY[rtbench.generated(format('VALUES (%L), (%L), (%L)', 'SELECT 1', text_sent, 'SELECT 2'))], protocol => 'multi')], transport => 'unix', rounds => 1)) AS verdicts
+FROM unnest(ARRAY['SELECT 1/0', 'COMMIT', 'commit; -- x', 'SELECT ''', 'SELECT /*', '/* */ ROLLBACK']) text_sent;
+-- what a batching protocol cannot batch is said, and nothing where it can
+SELECT protocol, (SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('loop', rtbench.foreach('SELECT generate_series(1, 3)', 'SELECT $1::int')),
+	rtbench.arm('one', 'SELECT 1'), rtbench.arm('plain', 'SELECT 1', 'SELECT 2'), rtbench.arm('kept', rtbench.step('SELECT 1', plans => 'kept'), rtbench.step('SELECT 2', plans => 'kept')),
+	rtbench.arm('generated', rtbench.generated($$VALUES ('SELECT 1'), ('SELECT 2')$$)),
+	rtbench.arm('savepoints', rtbench.foreach('SELECT generate_series(1, 3)', rtbench.step('SELECT $1::int', subtransaction => 'savepoint'), rtbench.step('SELECT $1::int'))),
+	rtbench.arm('texts', rtbench.foreach('SELECT generate_series(1, 3)', 'SELECT 1; SELECT 2')),
+	rtbench.arm('nested', rtbench.foreach('SELECT generate_series(1, 3)', rtbench.foreach('SELECT generate_series(1, $1::int)', 'SELECT $1::int'), rtbench.generated('SELECT ''SELECT 1'''))),
+	rtbench.arm('cursors', steps => ARRAY[rtbench.foreach('SELECT generate_series(1, 3)', 'SELECT $1::int')], fetch_size => 2)],
+	check_query => 'SELECT 1', transport => 'unix', protocol => protocol, rounds => 1, label => 'batches by ' || protocol)) AS arms
+FROM unnest('{prepared,multi,pipeline}'::text[]) protocol;
+SELECT label, arm, substring(notes FROM 'protocol [a-z]+: [^;]*') AS note FROM rtbench.runs r, rtbench.result(r.run) WHERE label LIKE 'batches by %' AND notes ~ 'protocol [a-z]+: ' ORDER BY r.run, arm;
+-- a cursor needs a transaction block
+CALL rtbench.run_compare(ARRAY[rtbench.arm('autocommit', steps => ARRAY['SELECT a FROM t'], ending => 'autocommit', fetch_size => 2), rtbench.arm('writes', steps => ARRAY['UPDATE t SET a = a'], ending => 'autocommit', fetch_size => 2),
+	rtbench.arm('block', steps => ARRAY['SELECT a FROM t'], ending => 'commit', fetch_size => 2)], setup => 'CREATE TABLE t (a int); INSERT INTO t SELECT generate_series(1, 5)', check_query => 'SELECT 1', transport => 'unix', rounds => 1);
+SELECT arm, round_trips, substring(notes FROM 'fetch_size[^;]*') AS note FROM rtbench.result();

@@ -37,6 +37,11 @@ SELECT rtbench.foreach('INSERT INTO p DEFAULT VALUES RETURNING id', 'INSERT INTO
 SELECT rtbench.foreach('VALUES (1), (2)', rtbench.foreach('SELECT g FROM generate_series(1, $1) g',
 	rtbench.step('DELETE FROM t WHERE id = $1'), rtbench.generated('SELECT ''SELECT '' || $1')));
 SELECT rtbench.foreach('TABLE t', VARIADIC ARRAY['SELECT 1', 'SELECT 2']);
+-- options by their names, of statements and of steps; each may be left out
+SELECT rtbench.foreach('TABLE t', steps => ARRAY['SELECT 1', 'SELECT 2']);
+SELECT rtbench.foreach('TABLE t', steps => ARRAY[rtbench.step('SELECT 1')], only_if => '$1');
+SELECT rtbench.foreach('TABLE t', steps => ARRAY['SELECT 1'], commit_every => 10);
+SELECT rtbench.foreach('TABLE t', steps => ARRAY[rtbench.step('SELECT 1')], commit_every => ':n');
 -- $n of a function's own
 SELECT rtbench.arm('f', 'CREATE FUNCTION f(int) RETURNS int BEGIN ATOMIC SELECT 1; SELECT $1; END',
 	'PREPARE p(int) AS SELECT $1', 'DO $$ BEGIN PERFORM $1; END $$');
@@ -61,7 +66,7 @@ SELECT rtbench.arm('sql', rtbench.step('SELECT 1'), 'SELECT 1');
 SELECT rtbench.arm('sql', rtbench.arm('sql', 'SELECT 1'));
 SELECT rtbench.arm('sql', '"SELECT 1"'::jsonb);
 SELECT rtbench.arm('sql', '{}'::jsonb);
-SELECT rtbench.foreach('SELECT 1', ARRAY['SELECT 1']);
+SELECT rtbench.foreach('SELECT 1', ARRAY[1]);
 SELECT rtbench.foreach('SELECT 1', 'SELECT 1', rtbench.step('SELECT 1'));
 SELECT rtbench.foreach('SELECT 1', VARIADIC '{}'::text[]);
 SELECT rtbench.foreach(NULL, 'SELECT 1');

@@ -255,8 +255,8 @@ rtb_foreach(PG_FUNCTION_ARGS)
 }
 
 /*
- * rtbench.foreach(driver text, body jsonb[], commit_every bigint or text, only_if text) returns jsonb
- * and the same with body text[]
+ * rtbench.foreach(driver text, steps jsonb[], commit_every bigint or text, only_if text) returns jsonb
+ * and the same with steps text[]
  */
 Datum
 rtb_foreach_with_options(PG_FUNCTION_ARGS)

@@ -33,6 +33,7 @@ extern bool rtb_pilot_is_written(const RtbSession *s, const char *label);
 
 /* pilot_notes.c: findings in words, into the session's sink */
 extern void rtb_pilot_note_counts(RtbSession *s, int arm, const RtbCounts *c);
+extern void rtb_pilot_note_sending(RtbSession *s, int arm);
 extern void rtb_pilot_note_advice(RtbSession *s, int arm);
 extern void rtb_pilot_note_leaks(RtbSession *s, int arm);
 extern void rtb_pilot_note_preload(RtbSession *s);

@@ -178,6 +178,7 @@ rtb_pilot_discover(RtbPilot *p)
 		if (s->at->failed[i])
 			continue;
 		rtb_pilot_note_counts(s, i, rq.counts);
+		rtb_pilot_note_sending(s, i);
 		rtb_pilot_note_advice(s, i);
 		if (rtb_session_keeps_plans(s, i))
 			rtb_session_find(s, RTB_FOUND_NOTE, i,

@@ -85,6 +85,22 @@ rtb_pilot_note_counts(RtbSession *s, int arm, const RtbCounts *c)
 						 "changes the catalogs: definitions are not compared, dead catalog rows of rolled-back passes stay, and work on files at commit is not measured");
 }
 
+/* what a client cannot do as the arm's options ask */
+void
+rtb_pilot_note_sending(RtbSession *s, int arm)
+{
+	char	   *unbatched;
+
+	if (!s->transport->far)
+		return;
+	unbatched = rtb_wire_note_unbatched(s->at->arms[arm]);
+	if (unbatched != NULL)
+		rtb_session_find(s, RTB_FOUND_NOTE, arm, "%s", unbatched);
+	if (rtb_wire_ignores_fetch_size(s->at->arms[arm]))
+		rtb_session_find(s, RTB_FOUND_NOTE, arm,
+						 "fetch_size does nothing: a cursor needs a transaction block, and ending 'autocommit' has none");
+}
+
 /* which index is missing, or is not used */
 void
 rtb_pilot_note_advice(RtbSession *s, int arm)

@@ -63,6 +63,10 @@ extern void rtb_wire_check_blocks(const RtbArm *arm);
 extern bool rtb_wire_keeps(void);
 extern bool rtb_wire_lost_statement(void);
 
+/* wire_notes.c */
+extern char *rtb_wire_note_unbatched(const RtbArm *arm);
+extern bool rtb_wire_ignores_fetch_size(const RtbArm *arm);
+
 extern const RtbTransport rtb_wire_transport;
 
 #endif							/* RTB_WIRE_H */

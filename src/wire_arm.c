@@ -63,13 +63,6 @@ commit_if_open(WireArm *arm)
 
 /* ---- the kinds of steps ---- */
 
-/* several statements that a client sends as one text */
-static bool
-is_one_text(const RtbStep *step)
-{
-	return list_length(step->statements) > 1 && step->nparams == 0 && step->subtransaction == RTB_SUBXACT_NONE;
-}
-
 /* the statements of a step, each a message */
 static void
 send_each(WireArm *arm, WireStep *step, const WireStep *row)
@@ -83,8 +76,6 @@ send_each(WireArm *arm, WireStep *step, const WireStep *row)
 		rtb_wire_send(arm, &step->statements[i], step->step->nparams, row);
 		if (savepoint)
 			rtb_wire_send_control(arm, "RELEASE SAVEPOINT rtbench_statement");
-		if (arm->arm->ending == RTB_ENDING_AUTOCOMMIT)
-			arm->run->transactions++;
 	}
 }
 
@@ -98,11 +89,8 @@ run_statement(WireArm *arm, WireStep *step, const WireStep *row)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("a client cannot begin an internal subtransaction"),
 				 errhint("subtransaction => 'savepoint' is what a client can do; 'internal' runs by transport => 'worker'.")));
-	if (is_one_text(step->step))
-	{
+	if (rtb_wire_is_one_text(step->step))
 		rtb_wire_send_text(arm, step);
-		arm->run->transactions += arm->arm->ending == RTB_ENDING_AUTOCOMMIT;
-	}
 	else
 		send_each(arm, step, row);
 	if (arm->run->timers)
@@ -221,22 +209,20 @@ run_row(WireArm *arm, WireStep *step)
 	}
 	for (int c = 0; c < step->ncolumns; c++)
 	{
-		RtbRows		receiver;
 		int64		started;
 
 		if (step->values[c] == NULL)
 			continue;
-		rtb_wire_flush(arm);
+		/* a message of its own: waiting for those before is not of its time */
+		if (arm->protocol != RTB_PROTOCOL_MULTI)
+			rtb_wire_flush(arm);
 		arm->run->statement_no++;
 		/* what was sent cannot be taken back: a COMMIT is refused before, in every pass */
 		rtb_wire_require_alike();
 		if (!arm->run->timed || rtb_script_may_control(step->values[c]))
 			rtb_script_refuse(step->values[c], false);
 		started = arm->run->timers ? rtb_clock_ns() : 0;
-		rtb_connection_expect(rtb_wire, arm->ran, &step->large);
-		rtb_wire_count(arm, rtb_connection_query(rtb_wire, step->values[c], rtb_wire_receiver(arm, &receiver)));
-		if (arm->arm->ending == RTB_ENDING_AUTOCOMMIT)
-			arm->run->transactions++;
+		rtb_wire_send_generated(arm, step, step->values[c]);
 		if (arm->run->timers)
 			rtb_step_timer_add(&arm->run->timers[step->step->id - 1], rtb_clock_ns() - started,
 							   RTB_PLAN_UNKNOWN);
@@ -254,8 +240,6 @@ run_copy(WireArm *arm, WireStep *step, const WireStep *outer)
 	arm->run->statement_no++;
 	started = arm->run->timers ? rtb_clock_ns() : 0;
 	rtb_wire_count(arm, rtb_wire_copy_rows(arm, step));
-	if (arm->arm->ending == RTB_ENDING_AUTOCOMMIT)
-		arm->run->transactions++;
 	if (arm->run->timers)
 		rtb_step_timer_add(&arm->run->timers[step->step->id - 1], rtb_clock_ns() - started,
 						   RTB_PLAN_UNKNOWN);
@@ -345,7 +329,7 @@ needs_block(const WireArm *arm)
 	/* what a block begins with is needed by each transaction */
 	if (rtb_wire_path_in_blocks())
 		return true;
-	if (arm->nsteps == 1 && only->kind == RTB_STEP_STATEMENT && is_one_text(only))
+	if (arm->nsteps == 1 && only->kind == RTB_STEP_STATEMENT && rtb_wire_is_one_text(only))
 		return false;
 	return arm->nsteps > 1 || only->kind != RTB_STEP_STATEMENT ||
 		list_length(only->statements) > 1 || only->subtransaction != RTB_SUBXACT_NONE ||

@@ -76,6 +76,9 @@ typedef struct WireArm
 #pragma GCC visibility push(hidden)
 
 /* wire_arm_state.c */
+extern bool rtb_wire_is_one_text(const RtbStep *step);
+extern RtbProtocol rtb_wire_protocol_of(const RtbArm *arm);
+extern int	rtb_wire_fetch_size_of(const RtbArm *arm);
 extern void rtb_wire_prepare(WireArm *arm, WireStatement *st, const RtbValues *values);
 
 /* wire_send.c */
@@ -89,6 +92,7 @@ extern RtbAnswer rtb_wire_fetch(WireArm *arm, WireStatement *st, const RtbValues
 								const RtbRows *rows);
 extern void rtb_wire_send(WireArm *arm, WireStatement *st, int nparams, const WireStep *row);
 extern void rtb_wire_send_text(WireArm *arm, WireStep *step);
+extern void rtb_wire_send_generated(WireArm *arm, WireStep *step, const char *text);
 extern void rtb_wire_send_control(WireArm *arm, const char *text);
 
 /* wire_arm_copy.c */

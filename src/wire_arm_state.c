@@ -125,6 +125,26 @@ open_steps(List *steps, WireStep **out, int *nout)
 	}
 }
 
+/* several statements that a client sends as one text */
+bool
+rtb_wire_is_one_text(const RtbStep *step)
+{
+	return list_length(step->statements) > 1 && step->nparams == 0 && step->subtransaction == RTB_SUBXACT_NONE;
+}
+
+/* the arm's own, or the run's */
+RtbProtocol
+rtb_wire_protocol_of(const RtbArm *arm)
+{
+	return arm->protocol != RTB_PROTOCOL_UNSET ? arm->protocol : rtb_wire_options.protocol;
+}
+
+int
+rtb_wire_fetch_size_of(const RtbArm *arm)
+{
+	return arm->fetch_size > 0 ? arm->fetch_size : rtb_wire_options.fetch_size;
+}
+
 /*
  * rtb_wire_open_arm
  *		State of an arm in a context of its own, under the current one.
@@ -141,9 +161,9 @@ rtb_wire_open_arm(const RtbArm *arm)
 	state->pass_cxt = AllocSetContextCreate(cxt, "rtbench wire pass", ALLOCSET_DEFAULT_SIZES);
 	state->row_cxt = AllocSetContextCreate(cxt, "rtbench wire row", ALLOCSET_DEFAULT_SIZES);
 	state->arm = arm;
-	state->protocol = arm->protocol != RTB_PROTOCOL_UNSET ? arm->protocol : rtb_wire_options.protocol;
+	state->protocol = rtb_wire_protocol_of(arm);
 	state->batch_size = Max(arm->batch > 0 ? arm->batch : rtb_wire_options.batch, 1);
-	state->fetch_size = arm->fetch_size > 0 ? arm->fetch_size : rtb_wire_options.fetch_size;
+	state->fetch_size = rtb_wire_fetch_size_of(arm);
 	open_steps(arm->steps, &state->steps, &state->nsteps);
 	initStringInfo(&state->batch);
 	initStringInfo(&state->copied);

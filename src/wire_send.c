@@ -14,6 +14,7 @@
 #include "utils/builtins.h"
 
 #include "check.h"
+#include "script.h"
 
 /* ---- rows that come back ---- */
 
@@ -25,10 +26,16 @@ returned_row(void *arg, int ncolumns, char **values, int *lengths)
 	rtb_check_returned_text(arm->run->check, arm->run->with_row_hashes, ncolumns, values, lengths);
 }
 
-/* an answer's rows are the pass's */
+/*
+ * An answer's rows are the pass's.  By autocommit it is also a transaction,
+ * however many statements it answers: a text of several is one, and so is what
+ * stands between two Syncs of a pipeline.  What a pipeline only sends has none.
+ */
 void
 rtb_wire_count(WireArm *arm, RtbAnswer answer)
 {
+	if (answer.results > 0 && arm->arm->ending == RTB_ENDING_AUTOCOMMIT)
+		arm->run->transactions++;
 	arm->run->rows += Max(answer.affected, answer.returned);
 	arm->run->rows_unknown |= answer.silent;
 }
@@ -222,6 +229,54 @@ rtb_wire_send_text(WireArm *arm, WireStep *step)
 	arm->gathered += step->nstatements;
 	if (arm->gathered >= arm->batch_size)
 		rtb_wire_flush(arm);
+}
+
+/*
+ * Can a generated text stand before others in one message?  It must be one
+ * statement, as many results are waited for as texts were gathered, and nothing
+ * of it may swallow the next.  Most texts show that without being scanned, which
+ * takes time inside the clock.  Semicolons at its end do no harm: what stands
+ * between two of them is nothing, and nothing answers it.
+ */
+static bool
+is_one_statement(const char *text)
+{
+	int			ntokens;
+	RtbToken   *tokens;
+	bool		ended = false;
+
+	if (strchr(text, ';') == NULL && strstr(text, "--") == NULL && strstr(text, "/*") == NULL)
+		return text[strspn(text, " \t\n\r\f\v")] != '\0';
+	tokens = rtb_script_tokens(text, &ntokens);
+	for (int i = 0; i < ntokens; i++)
+	{
+		if (ended && tokens[i].code != ';')
+			return false;
+		ended |= tokens[i].code == ';';
+	}
+	return ntokens > 0 && tokens[0].code != ';';
+}
+
+/*
+ * A text that a query has generated, without parameters.  Protocol multi gathers
+ * those of one statement; all others are a message of their own, as only the
+ * simple protocol takes any text.
+ */
+void
+rtb_wire_send_generated(WireArm *arm, WireStep *step, const char *text)
+{
+	RtbRows		receiver;
+
+	if (arm->protocol == RTB_PROTOCOL_MULTI && is_one_statement(text))
+	{
+		appendStringInfo(&arm->batch, "%s\n;", text);
+		if (++arm->gathered >= arm->batch_size)
+			rtb_wire_flush(arm);
+		return;
+	}
+	rtb_wire_flush(arm);
+	rtb_connection_expect(rtb_wire, arm->ran, &step->large);
+	rtb_wire_count(arm, rtb_connection_query(rtb_wire, text, rtb_wire_receiver(arm, &receiver)));
 }
 
 /* what controls transactions: at once, whatever the protocol */
