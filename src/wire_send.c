@@ -234,9 +234,11 @@ rtb_wire_send_text(WireArm *arm, WireStep *step)
 /*
  * Can a generated text stand before others in one message?  It must be one
  * statement, as many results are waited for as texts were gathered, and nothing
- * of it may swallow the next.  Most texts show that without being scanned, which
- * takes time inside the clock.  Semicolons at its end do no harm: what stands
- * between two of them is nothing, and nothing answers it.
+ * of it may swallow the next: a quote without its end would turn what follows
+ * inside out.  Many texts show that without being scanned, which takes time
+ * inside the clock; scanning throws where something has no end.  Semicolons at
+ * its end do no harm: what stands between two of them is nothing, and nothing
+ * answers it.
  */
 static bool
 is_one_statement(const char *text)
@@ -245,7 +247,7 @@ is_one_statement(const char *text)
 	RtbToken   *tokens;
 	bool		ended = false;
 
-	if (strchr(text, ';') == NULL && strstr(text, "--") == NULL && strstr(text, "/*") == NULL)
+	if (strpbrk(text, ";'\"$") == NULL && strstr(text, "--") == NULL && strstr(text, "/*") == NULL)
 		return text[strspn(text, " \t\n\r\f\v")] != '\0';
 	tokens = rtb_script_tokens(text, &ntokens);
 	for (int i = 0; i < ntokens; i++)
