@@ -273,6 +273,20 @@ rtb_scratch_drop(const char *schema)
 
 /* ---- what others left ---- */
 
+/* in PG_CATCH: the error, done with, if an attempt may end so; thrown on if not */
+static ErrorData *
+take_refusal(MemoryContext cxt)
+{
+	ErrorData  *edata;
+
+	MemoryContextSwitchTo(cxt);
+	if (!rtb_own_refused())
+		PG_RE_THROW();
+	edata = CopyErrorData();
+	FlushErrorState();
+	return edata;
+}
+
 /* an attempt to drop it, in a worker; what is in the way is no matter of the run that comes next */
 static void
 try_to_drop(const RtbTransport *transport, const char *schema)
@@ -288,13 +302,8 @@ try_to_drop(const RtbTransport *transport, const char *schema)
 	}
 	PG_CATCH();
 	{
-		ErrorData  *edata;
+		ErrorData  *edata = take_refusal(cxt);
 
-		MemoryContextSwitchTo(cxt);
-		if (!rtb_own_refused())
-			PG_RE_THROW();
-		edata = CopyErrorData();
-		FlushErrorState();
 		if (transport->far)
 			transport->rollback();
 		else
@@ -358,13 +367,8 @@ cleaned_up(const char *schema)
 	}
 	PG_CATCH();
 	{
-		ErrorData  *edata;
+		ErrorData  *edata = take_refusal(cxt);
 
-		MemoryContextSwitchTo(cxt);
-		if (!rtb_own_refused())
-			PG_RE_THROW();
-		edata = CopyErrorData();
-		FlushErrorState();
 		ereport(WARNING,
 				(errcode(edata->sqlerrcode),
 				 errmsg("could not drop scratch schema %s", schema),
