@@ -84,7 +84,7 @@ SELECT count(DISTINCT passes) AS passes FROM (SELECT run, array_agg((session, ro
 	FROM rtbench.passes WHERE run IN (SELECT run FROM rtbench.runs WHERE together = (SELECT max(together) FROM rtbench.runs)) AND round > 0 GROUP BY run) p;
 SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'INSERT INTO t SELECT generate_series(1, 5)')], setup => 'CREATE TABLE t (i int)', sessions => 9, rounds => 2, servers => '{local,regress_rtb_second}');
 RESET client_min_messages;
-SELECT arm, server, round_trips, statements, times_low <= times AND times <= times_high AS interval, same_rows, notes ~ 'needs at least' AS too_few FROM rtbench.across_servers();
+SELECT arm, server, round_trips, statements, times_low <= times AND times <= times_high AS interval, same_rows, coalesce(notes, '') ~ 'needs at least' AS too_few FROM rtbench.across_servers();
 -- that is the public arithmetic over pairs of sessions
 SELECT abs(a.times - exp(rtbench.hodges_lehmann(u.d))) <= 0.501 * 10.0 ^ -scale(a.times) AS times, abs(a.times_low - exp(i.low)) <= 0.501 * 10.0 ^ -scale(a.times_low) OR coalesce(a.notes, '') ~ 'correlated' AS low, abs(a.times_high - exp(i.high)) <= 0.501 * 10.0 ^ -scale(a.times_high) OR coalesce(a.notes, '') ~ 'correlated' AS high, cardinality(u.d)
 FROM rtbench.across_servers() a, (
