@@ -11,17 +11,8 @@
 #include "postgres.h"
 
 #include "notes.h"
+#include "placement.h"
 #include "stats.h"
-
-/* less of a difference than this is not worth a note */
-#define RTB_GROUPS_APART	1.25
-
-typedef struct CoreGroup
-{
-	int			sessions;
-	double	   *ms;				/* of the timed passes of its sessions */
-	int			npasses;
-} CoreGroup;
 
 /* the passes of one session, from the i-th on: which group, and how many there are */
 static int
@@ -52,7 +43,9 @@ char *
 rtb_notes_cores(const RtbCell *cell)
 {
 	int			n = list_length(cell->timed);
-	CoreGroup	groups[2] = {0};
+	double	   *ms[2];			/* of the timed passes on two cores, on one */
+	int			npasses[2] = {0};
+	int			sessions[2] = {0};
 	double		medians[2];
 	ListCell   *lc;
 
@@ -64,24 +57,18 @@ rtb_notes_cores(const RtbCell *cell)
 			return NULL;
 	}
 	for (int g = 0; g < 2; g++)
-		groups[g].ms = palloc(sizeof(double) * Max(n, 1));
+		ms[g] = palloc(sizeof(double) * Max(n, 1));
 	for (int i = 0; i < n;)
 	{
 		bool		same_core;
 		int			passes = session_from(cell->timed, i, &same_core);
-		CoreGroup  *group = &groups[same_core ? 0 : 1];
 
-		group->sessions++;
+		sessions[same_core]++;
 		for (int k = 0; k < passes; k++)
-			group->ms[group->npasses++] = ((RtbPass *) list_nth(cell->timed, i + k))->elapsed_ns / 1e6;
+			ms[same_core][npasses[same_core]++] = ((RtbPass *) list_nth(cell->timed, i + k))->elapsed_ns / 1e6;
 		i += passes;
 	}
-	if (groups[0].sessions == 0 || groups[1].sessions == 0)
-		return NULL;
 	for (int g = 0; g < 2; g++)
-		medians[g] = rtb_median(groups[g].ms, groups[g].npasses);
-	if (Max(medians[0], medians[1]) < RTB_GROUPS_APART * Min(medians[0], medians[1]))
-		return NULL;
-	return psprintf("sessions fall into two groups: %d with both ends on one core (median %.3g ms) and %d on two (median %.3g ms), which is placement and no property of the arm",
-					groups[0].sessions, medians[0], groups[1].sessions, medians[1]);
+		medians[g] = rtb_median(ms[g], npasses[g]);
+	return rtb_placement_groups(sessions, medians, "ms");
 }

@@ -57,6 +57,7 @@ typedef struct Way
 	RtbPlacement placement;
 	char	   *why_not;		/* it has no prices, or NULL */
 	int			nsessions;
+	int			same_core[MOST_SESSIONS];	/* of both ends; -1 if unknown */
 	double		us[MOST_SESSIONS][RTB_PRICES];
 } Way;
 
@@ -66,8 +67,18 @@ over_a_connection(const Way *way)
 	return way->place == BY_LOOPBACK || way->place == TO_SERVER;
 }
 
+/* do both ends run on one core?  -1 if the far one is no backend of this server */
+static int
+on_same_core(RtbConnection *c)
+{
+	int			far = rtb_connection_here(c) ? rtb_core_of(rtb_connection_pid(c)) : -1;
+	int			own = rtb_core_of_this();
+
+	return far < 0 || own < 0 ? -1 : far == own;
+}
+
 static void
-visit_over(Way *way, double *us)
+visit_over(Way *way, int session)
 {
 	RtbConnection *c = rtb_connection_open(way->place == TO_SERVER ? rtb_target_server(way->name) :
 										   rtb_target_loopback(way->name));
@@ -79,24 +90,25 @@ visit_over(Way *way, double *us)
 				 errmsg("cannot place a far end that is no backend of this server"),
 				 errhint("Use placement free.")));
 	placed = rtb_placement_take(way->placement, rtb_connection_pid(c));
-	rtb_price_over(c, us);
+	rtb_price_over(c, way->us[session]);
+	way->same_core[session] = on_same_core(c);
 	rtb_placement_restore(placed);
 	rtb_connection_close(c);
 }
 
 static void
-visit(Way *way, double *us)
+visit(Way *way, int session)
 {
 	switch (way->place)
 	{
 		case IN_CALLER:
-			rtb_price_in_caller(us);
+			rtb_price_in_caller(way->us[session]);
 			break;
 		case IN_WORKER:
-			rtb_price_in_worker(us);
+			rtb_price_in_worker(way->us[session]);
 			break;
 		default:
-			visit_over(way, us);
+			visit_over(way, session);
 			break;
 	}
 }
@@ -106,7 +118,7 @@ visit(Way *way, double *us)
  * told, and is no error.  False then.
  */
 static bool
-try_visit(Way *way, double *us, MemoryContext told)
+try_visit(Way *way, int session, MemoryContext told)
 {
 	MemoryContext cxt = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -116,7 +128,7 @@ try_visit(Way *way, double *us, MemoryContext told)
 	MemoryContextSwitchTo(cxt);
 	PG_TRY();
 	{
-		visit(way, us);
+		visit(way, session);
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
@@ -148,7 +160,6 @@ take_session(Way *ways, int nways, int session, MemoryContext own)
 	for (int i = 0; i < nways; i++)
 	{
 		Way		   *way = &ways[(i + session) % nways];
-		double	   *us = way->us[session];
 
 		if (way->why_not != NULL)
 			continue;
@@ -156,10 +167,10 @@ take_session(Way *ways, int nways, int session, MemoryContext own)
 		MemoryContextSwitchTo(scratch);
 		if (way->place == TO_SERVER || session > 0)
 		{
-			visit(way, us);
+			visit(way, session);
 			way->nsessions++;
 		}
-		else if (try_visit(way, us, own))
+		else if (try_visit(way, session, own))
 			way->nsessions++;
 		MemoryContextSwitchTo(own);
 		MemoryContextReset(scratch);
@@ -167,20 +178,25 @@ take_session(Way *ways, int nways, int session, MemoryContext own)
 	MemoryContextDelete(scratch);
 }
 
-/*
- * Do the sorted prices fall into two groups, each of several sessions?  The
- * note, or NULL.
- */
+/* the note that a price depends on where the kernel put both ends, or NULL */
 static char *
-two_groups(const double *sorted, int n)
+two_groups(const Way *way, int v)
 {
-	for (int i = 1; i + 2 < n; i++)
+	double		us[2][MOST_SESSIONS];
+	int			sessions[2] = {0};
+	double		medians[2];
+
+	for (int i = 0; i < way->nsessions; i++)
 	{
-		if (sorted[i + 1] > 1.25 * sorted[i])
-			return psprintf("sessions fall into two groups, near %.3g and %.3g us: where the kernel puts the two processes decides",
-							rtb_median(sorted, i + 1), rtb_median(sorted + i + 1, n - i - 1));
+		int			same_core = way->same_core[i];
+
+		if (same_core < 0)
+			return NULL;
+		us[same_core][sessions[same_core]++] = way->us[i][v];
 	}
-	return NULL;
+	for (int g = 0; g < 2; g++)
+		medians[g] = rtb_median(us[g], sessions[g]);
+	return rtb_placement_groups(sessions, medians, "us");
 }
 
 /* the way, and of what: the first columns */
@@ -214,7 +230,7 @@ put_price(ReturnSetInfo *result, const Way *way, int v)
 	rtb_row_add_significant(&row, high, DIGITS);
 	rtb_row_add_text(&row, "measured");
 	rtb_row_add_text(&row, over_a_connection(way) && way->placement == RTB_PLACED_FREE ?
-					 two_groups(x, way->nsessions) : NULL);
+					 two_groups(way, v) : NULL);
 	rtb_row_put(result, &row);
 }
 

@@ -19,5 +19,5 @@ ORDER BY p.ordinality;
 CREATE TEMP VIEW notes AS
 SELECT p.point, p.arm, n.note
 FROM rtbench.result() WITH ORDINALITY AS p, regexp_split_to_table(p.notes, '; ') WITH ORDINALITY AS n (note, i)
-WHERE n.note !~ '^(WAL records vary|plannings changed|loop queries|fired:|an interval at|ratio of total|\d+ of \d+ passes|only CPU time|step \d+ changed|fewer executions|noise floor|ratio drifts|order effect|neighbouring pairs|the interval is|no control|a difference of|level not)'
+WHERE n.note !~ '^(WAL records vary|plannings changed|loop queries|fired:|an interval at|ratio of total|\d+ of \d+ passes|only CPU time|step \d+ changed|fewer executions|noise floor|ratio drifts|order effect|(sessions|rounds) are correlated|sessions fall into|\d+ sessions are too few|no control|a difference of|level not)'
 ORDER BY p.ordinality, n.i;
