@@ -262,6 +262,9 @@ rtb_connection_refuse(RtbConnection *c, const RtbTarget *target, bool timed_out)
 	bool		no_password = PQconnectionNeedsPassword(c->pg);
 
 	rtb_connection_close(c);
+	/* libpq says where it was connecting to, and has not come to what is wrong */
+	if (timed_out && strlen(message) >= 2 && strcmp(message + strlen(message) - 2, ": ") == 0)
+		message = psprintf("%sno answer", message);
 	if (timed_out)
 		ereport(ERROR,
 				(errcode(ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),

@@ -106,7 +106,7 @@ server('swallowed_long', 'postgres', $full->sockport, connect_timeout => 60, ssl
 for my $call ("SELECT rtbench.ask('SELECT 1', server => 'swallowed')", "SELECT rtbench.compare($two, $table, server => 'swallowed')", "SELECT rtbench.cleanup('swallowed')")
 {
 	my $started = time();
-	like(run_sql($call), qr/ERROR:  could not connect to "swallowed" within 1 s\n.*HINT:  The server's option connect_timeout/s, "packets are swallowed: " . ($call =~ /rtbench\.(\w+)/)[0]);
+	like(run_sql($call), qr/ERROR:  could not connect to "swallowed" within 1 s\nDETAIL: .*no answer\nHINT:  The server's option connect_timeout/, "packets are swallowed: " . ($call =~ /rtbench\.(\w+)/)[0]);
 	cmp_ok(time() - $started, '<', 3, 'packets are swallowed: within the time to connect');
 }
 my $caller = background($node, 'caller', "SELECT rtbench.compare($two, $table, server => 'swallowed_long');");
