@@ -45,7 +45,7 @@ SELECT count(*), min(id) FROM regress_rtb_far;
 SELECT c.affected FROM pg_temp.counts('INSERT INTO regress_rtb_far VALUES (-:n, ''new'')', 'protocol => ''multi''', 'times => 3', 'transaction => false') c;
 SELECT count(*), min(id) FROM regress_rtb_far;
 -- a simulated round trip is waited for after each trip, and said
-SELECT a.round_trips, a.delivered_ms BETWEEN 0.5 AND 1 AS delivered, a.microseconds * 30 >= 5000 AS waited
+SELECT a.round_trips, a.delivered_ms >= 0.5 AS delivered, a.microseconds * 30 >= 5000 AS waited
 FROM rtbench.ask('SELECT :n::int', protocol => 'pipeline', times => 30, batch => 3, round_trip_ms => 0.5) a;
 SELECT a.delivered_ms, a.tls FROM rtbench.ask('SELECT 1') a;
 

@@ -86,7 +86,7 @@ FROM (SELECT round, array_agg(variant || control ORDER BY "position") AS variant
 	JOIN (SELECT round, array_agg(variant || control ORDER BY "position") AS variants FROM rtbench.load_windows WHERE run = (SELECT max(run) FROM rtbench.loads) AND group_name = 'readers' GROUP BY 1) b
 	ON a.round % 2 = 1 AND b.round = a.round + 1;
 -- what does not equal itself is not compared: no verdict, no ratio
-UPDATE rtbench.load_windows SET tps = 10 * tps WHERE control AND run = (SELECT max(run) FROM rtbench.loads);
+UPDATE rtbench.load_windows SET tps = 1e6 * tps WHERE control AND run = (SELECT max(run) FROM rtbench.loads);
 SELECT group_name, variant, verdict, num_nonnulls(speedup, speedup_low, decrease_percent, level) AS figures, notes ~ 'control failed: the baseline beside itself' AS told FROM rtbench.load_result();
 TABLE left_over;
 -- a scenario: its arms are the groups, or groups take them by name

@@ -36,6 +36,7 @@ extern int64 rtb_cell_count(const RtbCell *cell, int64 (*count) (const RtbPass *
 extern bool rtb_cell_finding(const RtbCell *cell, const RtbFinding *finding);
 
 /* sameness.c: do the passes count? */
+extern bool rtb_pass_impossible(const RtbPass *pass, double empty_statement_ns);
 extern void rtb_cell_check(RtbCell *cell, double empty_statement_ns, bool ended);
 extern List *rtb_cells_differ(const RtbCell *baseline, const RtbCell *arm);
 

@@ -27,6 +27,8 @@ typedef struct Site
 	RtbHost    *keeper;			/* session 1 */
 	RtbHost    *visitor;		/* the running later session, or NULL */
 	StringInfo *descriptions;	/* of the points that the pilot measured */
+	int64		empty_ns;		/* the cheapest empty statement seen there */
+	char	   *far_version;	/* of a foreign server */
 } Site;
 
 typedef struct Experiment

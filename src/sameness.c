@@ -253,6 +253,21 @@ askings_of(const RtbPass *pass, const char **name, double *possible)
 	return sent ? pass->round_trips - 2 : pass->statements;
 }
 
+/*
+ * rtb_pass_impossible
+ *		Did the pass take less time than so many empty statements do?
+ */
+bool
+rtb_pass_impossible(const RtbPass *pass, double empty_statement_ns)
+{
+	const char *name;
+	double		possible;
+	int64		askings = askings_of(pass, &name, &possible);
+
+	return askings > 0 && pass->elapsed_ns != RTB_UNKNOWN &&
+		pass->elapsed_ns < possible * askings * empty_statement_ns;
+}
+
 static void
 check_times(RtbCell *cell, double empty_statement_ns)
 {
@@ -274,13 +289,13 @@ check_times(RtbCell *cell, double empty_statement_ns)
 	foreach(lc, cell->measured)
 	{
 		const RtbPass *pass = lfirst(lc);
-		const char *name;
-		double		possible;
-		int64		askings = askings_of(pass, &name, &possible);
 
-		if (askings > 0 && pass->elapsed_ns != RTB_UNKNOWN &&
-			pass->elapsed_ns < possible * askings * empty_statement_ns)
+		if (rtb_pass_impossible(pass, empty_statement_ns))
 		{
+			const char *name;
+			double		possible;
+			int64		askings = askings_of(pass, &name, &possible);
+
 			add_reason(cell, psprintf("impossible: %.1f us for " INT64_FORMAT
 									  " %s %s, where an empty one costs at least %.2f us",
 									  pass->elapsed_ns / 1000.0, askings, name,
