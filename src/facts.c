@@ -92,9 +92,9 @@ rtb_facts_question(void)
 
 	initStringInfo(&buf);
 	for (int i = 0; i < lengthof(settings); i++)
-		appendStringInfo(&buf, "%s'%s'", i > 0 ? ", " : "SELECT name, setting FROM pg_catalog.pg_settings WHERE name IN (",
+		appendStringInfo(&buf, "%s'%s'", i > 0 ? ", " : "SELECT name, setting FROM pg_catalog.pg_settings WHERE name = ANY (ARRAY[",
 						 settings[i]);
-	appendStringInfoChar(&buf, ')');
+	appendStringInfoString(&buf, "])");
 	return buf.data;
 }
 

@@ -115,9 +115,9 @@ settle_tables(const RtbFixture *fixture, bool autovacuum_off)
 	char	   *params[2] = {fixture->temporary ? "" : fixture->schema, rtb_oids_text(fixture->relations)};
 	char	   *list = NULL;
 	int			nest = rtb_own_begin();
-	RtbOwnRows    *rows = rtb_own_rows("SELECT pg_catalog.format('%I.%I', n.nspname, c.relname), c.relkind IN ('r', 'm')"
+	RtbOwnRows    *rows = rtb_own_rows("SELECT pg_catalog.format('%I.%I', n.nspname, c.relname), c.relkind = ANY ('{r,m}')"
 					  "  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
-					  " WHERE c.relkind IN ('r', 'm', 'p')"
+					  " WHERE c.relkind = ANY ('{r,m,p}')"
 					  "   AND (n.nspname = $1 OR c.oid = ANY ($2::oid[])) ORDER BY c.oid",
 					  2, params);
 	if (rows->n > 0)
@@ -254,8 +254,8 @@ refuse_changes_far(const RtbFixture *fixture, List *before)
 						" FROM pg_catalog.pg_locks l LEFT JOIN pg_catalog.pg_class c ON c.oid = l.relation"
 						" LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
 						" WHERE l.pid = pg_catalog.pg_backend_pid() AND l.locktype = 'relation' AND l.relation >= 16384"
-						" AND l.mode IN ('RowExclusiveLock', 'AccessExclusiveLock') AND l.relation <> ALL ($2::oid[])"
-						" AND (c.oid IS NULL OR n.nspname NOT IN ($1, 'pg_toast') AND c.relkind IN ('r', 'p', 'm', 'v', 'f'))"
+						" AND l.mode = ANY ('{RowExclusiveLock,AccessExclusiveLock}') AND l.relation <> ALL ($2::oid[])"
+						" AND (c.oid IS NULL OR n.nspname <> $1 AND n.nspname <> 'pg_toast' AND c.relkind = ANY ('{r,p,m,v,f}'))"
 						" ORDER BY 1 LIMIT 1", 2, params);
 	if (rows->n == 0)
 		return;
@@ -481,11 +481,11 @@ rtb_fixture_reset_sequences(RtbFixture *fixture, const RtbTransport *transport)
 	{
 		const RtbSequence *seq = lfirst(lc);
 
-		const char *name = rtb_own_is_other() ? quote_literal_cstr(seq->name)
-			: psprintf("'%u'::pg_catalog.regclass", seq->relid);
+		char	   *call = rtb_own_is_other() ? psprintf("setval(%s", quote_literal_cstr(seq->name))
+			: psprintf("pg_catalog.setval('%u'::pg_catalog.regclass", seq->relid);
 
-		rtb_own_rows(psprintf("SELECT setval(%s, " INT64_FORMAT ", %s)",
-							  name, seq->last_value, seq->is_called ? "true" : "false"), 0, NULL);
+		rtb_own_rows(psprintf("SELECT %s, " INT64_FORMAT ", %s)",
+							  call, seq->last_value, seq->is_called ? "true" : "false"), 0, NULL);
 	}
 	rtb_own_end(nest);
 	if (own)

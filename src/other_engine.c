@@ -177,8 +177,7 @@ rtb_engine_scratch_name(int number)
 List *
 rtb_engine_left_over(void)
 {
-	RtbOwnRows *rows = rtb_own_rows("SELECT schema_name FROM information_schema.schemata"
-									" WHERE schema_name LIKE 'rtbench!_scratch!_%' ESCAPE '!'", 0, NULL);
+	RtbOwnRows *rows = rtb_own_rows("SELECT schema_name FROM information_schema.schemata", 0, NULL);
 	List	   *left = NIL;
 
 	for (int i = 0; i < rows->n; i++)
@@ -189,7 +188,7 @@ rtb_engine_left_over(void)
 		int			pid;
 		int			number;
 
-		if (sscanf(name, NAME_PREFIX "%llu_%d_%lld_%d", &system, &pid, &started, &number) == 4 &&
+		if (name != NULL && sscanf(name, NAME_PREFIX "%llu_%d_%lld_%d", &system, &pid, &started, &number) == 4 &&
 			system == GetSystemIdentifier() && BackendPidGetProc(pid) == NULL)
 			left = lappend(left, name);
 	}

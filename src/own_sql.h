@@ -29,6 +29,9 @@ extern void rtb_own_route(RtbOwnRoute route, bool other_engine);
 extern bool rtb_own_is_far(void);
 extern bool rtb_own_is_other(void);
 extern bool rtb_own_refused(void);
+/* own_qualify.c: independent of any search_path */
+extern char *rtb_own_qualified(const char *sql);
+
 extern RtbOwnRows *rtb_own_try(const char *sql, bool in_block);
 extern RtbOwnRows *rtb_own_rows(const char *sql, int nparams, char **params);
 extern char *rtb_own_row_text(const RtbOwnRows *rows, int row, int column);

@@ -135,15 +135,35 @@ run_over(void *arg, int protocol, RtbPriced statement, int64 first, int times)
 	return rtb_clock_ns() - started;
 }
 
+/* a schema of the far end: is it the one that is looked for? */
+typedef struct Look
+{
+	const char *schema;
+	bool		found;
+} Look;
+
+static void
+look_at_schema(void *arg, int ncolumns, char **values, int *lengths)
+{
+	Look	   *look = arg;
+
+	if (ncolumns > 0 && values[0] != NULL && lengths[0] == strlen(look->schema) &&
+		memcmp(values[0], look->schema, lengths[0]) == 0)
+		look->found = true;
+}
+
 /*
- * A far end that cannot roll back DDL keeps the schema: drop it there.
+ * A far end that cannot roll back DDL keeps the schema: drop it there.  No
+ * operator compares the names there: somebody else might have made it.
  */
 static void
 drop_survivor(RtbConnection *c, const char *schema)
 {
-	char	   *look = psprintf("SELECT 1 FROM information_schema.schemata WHERE schema_name = '%s'", schema);
+	Look		look = {schema, false};
+	RtbRows		receiver = {NULL, look_at_schema, &look};
 
-	if (rtb_connection_query(c, look, NULL).returned > 0)
+	(void) rtb_connection_query(c, "SELECT schema_name FROM information_schema.schemata", &receiver);
+	if (look.found)
 		(void) rtb_connection_query(c, psprintf("DROP SCHEMA %s CASCADE", schema), NULL);
 }
 

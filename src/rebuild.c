@@ -35,7 +35,7 @@ scratch_tables(RtbSession *s)
 		return rtb_engine_tables(s->at->fixture.schema, s->options.ignore_columns);
 	nest = rtb_own_begin();
 	rows = rtb_own_rows("SELECT c.oid::bigint FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n"
-								  " ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind IN ('r', 'm')",
+								  " ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind = ANY ('{r,m}')",
 									1, params);
 
 	for (int i = 0; i < rows->n; i++)

@@ -46,7 +46,7 @@
 static const char left_over_sql[] =
 "SELECT n.nspname::text" SCHEMAS_SQL
 "   AND CASE WHEN m[3] IS NOT NULL"
-"       THEN m[3] COLLATE \"C\" < " UTC_TEXT("pg_catalog.clock_timestamp()")
+"       THEN m[3] COLLATE pg_catalog.\"C\" < " UTC_TEXT("pg_catalog.clock_timestamp()")
 "       ELSE NOT EXISTS (SELECT FROM pg_catalog.pg_stat_activity a"
 "         WHERE a.pid::text = m[1]"
 "           AND (a.backend_start IS NULL OR m[2] ="
@@ -54,7 +54,7 @@ static const char left_over_sql[] =
 
 static const char in_use_sql[] =
 "SELECT n.nspname::text, m[3]" SCHEMAS_SQL
-"   AND m[3] COLLATE \"C\" >= " UTC_TEXT("pg_catalog.clock_timestamp()");
+"   AND m[3] COLLATE pg_catalog.\"C\" >= " UTC_TEXT("pg_catalog.clock_timestamp()");
 
 static int64 expected_seconds = 0;	/* of this process's run or load */
 

@@ -30,6 +30,7 @@ RtbWireOptions rtb_wire_options;
 uint32		rtb_wire_number = 0;	/* of the connection: the next one is another backend */
 
 static bool counts;				/* the far end has rtbench, and it is one backend */
+static bool other_qualifies;	/* another engine that knows OPERATOR(pg_catalog.=) */
 static bool pooled;				/* a pooler stands between: transactions may find another backend each */
 static const char begin_alone[] = "BEGIN";
 static const char *begin_text;		/* what begins a transaction block */
@@ -62,6 +63,9 @@ own_rows(const char *sql, int nparams, char **params)
 	Oid		   *types = palloc(sizeof(Oid) * Max(nparams, 1));
 	RtbValues	values = {nparams, types, (const char *const *) params};
 
+	/* whoever may create in a schema of the arms' path must not be asked what is here */
+	if (!rtb_own_is_other() || other_qualifies)
+		sql = rtb_own_qualified(sql);
 	for (int i = 0; i < nparams; i++)
 		types[i] = 25;			/* text */
 	if (nparams == 0)
@@ -145,13 +149,18 @@ restore_placement(void)
 void
 rtb_wire_open(const RtbWireOptions *options)
 {
+	bool		other;
+
 	make_connection(options, false, 0);
 	begin_text = begin_alone;
 	/* a pooler gives a key of its own for cancelling; other engines may have no such function */
 	pooled = rtb_wire_ask(psprintf("SELECT pg_catalog.pg_backend_pid() <> %d", rtb_connection_pid(rtb_wire)));
 	/* counted where the arm does not run, or left switched on for others, it would be worse than not */
 	counts = !pooled && rtb_wire_ask("SELECT pg_catalog.to_regprocedure('rtbench.counted()') IS NOT NULL");
-	rtb_own_route(own_rows, !counts && !rtb_wire_ask(rtb_engine_is_postgres_sql));
+	other = !counts && !rtb_wire_ask(rtb_engine_is_postgres_sql);
+	rtb_own_route(own_rows, other);
+	other_qualifies = false;
+	other_qualifies = other && rtb_wire_ask("SELECT 1 OPERATOR(pg_catalog.=) 1");
 }
 
 static void

@@ -187,11 +187,14 @@ wire_digest(const char *query, RtbDigest *digest, Tuplestorestate *row_hashes)
 /* ---- what was written ---- */
 
 static const char locked_sql[] =
-"SELECT l.relation::bigint, pg_catalog.max(CASE l.mode WHEN 'RowExclusiveLock' THEN 3 WHEN 'ShareUpdateExclusiveLock' THEN 4"
-" WHEN 'ShareLock' THEN 5 WHEN 'ShareRowExclusiveLock' THEN 6 WHEN 'ExclusiveLock' THEN 7"
-" WHEN 'AccessExclusiveLock' THEN 8 ELSE 0 END) AS mode"
+"SELECT l.relation::bigint, pg_catalog.max(CASE WHEN l.mode = 'RowExclusiveLock' THEN 3 WHEN l.mode = 'ShareUpdateExclusiveLock' THEN 4"
+" WHEN l.mode = 'ShareLock' THEN 5 WHEN l.mode = 'ShareRowExclusiveLock' THEN 6 WHEN l.mode = 'ExclusiveLock' THEN 7"
+" WHEN l.mode = 'AccessExclusiveLock' THEN 8 ELSE 0 END) AS mode"
 " FROM pg_catalog.pg_locks l WHERE l.pid = pg_catalog.pg_backend_pid() AND l.locktype = 'relation'"
-" AND l.relation >= 16384 AND l.mode NOT IN ('AccessShareLock', 'RowShareLock') GROUP BY l.relation ORDER BY 1";
+" AND (l.relation >= 16384"
+/* large objects, as in is_write_lock() */
+"      OR l.relation = 2613 AND pg_catalog.pg_current_xact_id_if_assigned() IS NOT NULL)"
+" AND l.mode <> ALL ('{AccessShareLock,RowShareLock}') GROUP BY l.relation ORDER BY 1";
 
 static void
 wire_locked(List **oids, List **modes)
@@ -209,7 +212,19 @@ wire_locked(List **oids, List **modes)
 	}
 }
 
-/* tables whose row in the catalogs is of this very transaction */
+/*
+ * Of the tables $1 those whose row in the catalogs is of this very transaction:
+ * a row that is seen while what wrote it is under way.  What a subtransaction
+ * wrote bears its own id, which comes after the transaction's, as ids go round.
+ */
+static const char made_sql[] =
+"SELECT c.oid::bigint FROM pg_catalog.pg_class c,"
+" LATERAL (SELECT pg_catalog.pg_current_xact_id()::text::bigint AS id) t,"
+" LATERAL (SELECT ((c.xmin::text::bigint - (t.id % 4294967296)) + 4294967296) % 4294967296 AS after) x"
+" WHERE c.oid = ANY ($1::oid[]) AND c.relkind = ANY ('{r,m}') AND c.relpersistence <> 't'"
+" AND CASE WHEN x.after < 10000000 THEN pg_catalog.pg_xact_status((t.id + x.after)::text::xid8) = 'in progress'"
+" ELSE false END";
+
 static List *
 wire_made(List *oids, SubTransactionId since)
 {
@@ -219,9 +234,7 @@ wire_made(List *oids, SubTransactionId since)
 
 	if (oids == NIL)
 		return NIL;
-	rows = rtb_own_rows("SELECT c.oid::bigint FROM pg_catalog.pg_class c WHERE c.oid = ANY ($1::oid[])"
-					" AND c.relkind IN ('r', 'm') AND c.relpersistence <> 't'"
-					" AND c.xmin = pg_catalog.pg_current_xact_id()::xid", 1, params);
+	rows = rtb_own_rows(made_sql, 1, params);
 	for (int i = 0; i < rows->n; i++)
 		made = lappend_oid(made, (Oid) rtb_own_row_int64(rows, i, 1));
 	return made;

@@ -352,13 +352,13 @@ static const char describe_sql[] =
 "                 THEN 'no SELECT privilege'"
 "            WHEN pg_catalog.row_security_active(c.oid) THEN 'row-level security hides rows' END,"
 "       pg_catalog.pg_has_role(c.relowner, 'USAGE'),"
-"       CASE WHEN c.relkind IN ('r', 'm') THEN pg_catalog.pg_table_size(c.oid) ELSE 0 END,"
+"       CASE WHEN c.relkind = ANY ('{r,m}') THEN pg_catalog.pg_table_size(c.oid) ELSE 0 END,"
 "       c.reltuples::float8::bigint,"
 "       (SELECT pg_catalog.string_agg(i.n::text, ' ') FROM pg_catalog.unnest($3::text[]) WITH ORDINALITY i (name, n)"
 "         WHERE EXISTS (SELECT FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0"
 "                 AND NOT a.attisdropped AND a.attname = i.name))"
 "  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
-" WHERE c.oid = ANY ($1::oid[]) AND c.relkind IN ('r', 'm', 'f', 'S') AND n.nspname <> 'rtbench'"
+" WHERE c.oid = ANY ($1::oid[]) AND c.relkind = ANY ('{r,m,f,S}') AND n.nspname <> 'rtbench'"
 " ORDER BY n.nspname, c.relname";
 
 /* numbers from 1, with spaces between them, as a set from 0 */
@@ -429,7 +429,7 @@ rtb_written_in_schema(const char *schema)
 	int			nest = rtb_own_begin();
 	RtbOwnRows *rows = rtb_own_rows("SELECT c.oid::bigint FROM pg_catalog.pg_class c"
 									" JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
-									" WHERE n.nspname = $1 AND c.relkind IN ('r', 'm') ORDER BY c.oid", 1, params);
+									" WHERE n.nspname = $1 AND c.relkind = ANY ('{r,m}') ORDER BY c.oid", 1, params);
 
 	for (int i = 0; i < rows->n; i++)
 		oids = lappend_oid(oids, (Oid) rtb_own_row_int64(rows, i, 1));
