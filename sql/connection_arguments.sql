@@ -58,5 +58,8 @@ SELECT a.microseconds = rtbench.round_significant(a.microseconds::float8, 4) AS 
 	a.delivered_ms = rtbench.round_significant(a.delivered_ms::float8, 4) AS delivered
 FROM rtbench.ask('SELECT 1', times => 7, round_trip_ms => 0.01) a;
 
+-- a distance costs its round trips, however small the one before it was
+SELECT point, count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'SELECT 1'), rtbench.arm('b', 'SELECT 2')], transport => 'unix', round_trip_ms => '{0.001,3}', rounds => 2) GROUP BY 1 ORDER BY 1;
+
 SELECT count(rtbench.forget(run)) FROM rtbench.runs WHERE run > :last_run;
 SELECT count(*) AS schemas FROM pg_namespace WHERE nspname LIKE 'rtbench\_%';

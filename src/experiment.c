@@ -49,8 +49,7 @@ point_fits(const Experiment *x, int64 value, int needed)
 
 	if (x->npoints == 0)
 		return true;
-	need = rtb_schedule_forecast(x->costs, x->npoints, value, false) +
-		needed * rtb_schedule_forecast(x->costs, x->npoints, value, true);
+	need = rtb_rounds_forecast_ns(x, value, needed);
 	for (int i = 0; i < x->npoints; i++)
 		need += needed * x->costs[i].round_ns;
 	return need <= rtb_rounds_time_left_ns(x);

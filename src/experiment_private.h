@@ -72,6 +72,7 @@ extern int64 rtb_rounds_point(const Experiment *x, int i);
 extern int64 rtb_rounds_time_left_ns(const Experiment *x);
 extern int64 rtb_rounds_overtime_ns(const Experiment *x);
 extern int64 rtb_rounds_pass_timeout_ms(const Experiment *x);
+extern int64 rtb_rounds_forecast_ns(const Experiment *x, int64 value, int rounds);
 extern void rtb_rounds_pilot(Experiment *x, int turn, int64 value);
 extern void rtb_rounds_of_keepers(Experiment *x, int first, int last, RtbPassKind kind);
 extern void rtb_rounds_warm_up(Experiment *x, RtbHost *host, int session);

@@ -110,9 +110,7 @@ has_time_for(const Experiment *x, int i)
 	if (x->e->rounds > 0)
 		needed = Min(needed, x->e->rounds);
 	return i == 0 ||
-		rtb_schedule_forecast(x->costs, x->npoints, value, false) +
-		needed * rtb_schedule_forecast(x->costs, x->npoints, value, true) <=
-		rtb_rounds_overtime_ns(x);
+		rtb_rounds_forecast_ns(x, value, needed) <= rtb_rounds_overtime_ns(x);
 }
 
 static void

@@ -318,6 +318,8 @@ describe(const Change *change)
 
 	if (change->kind == CHANGE_DROPPED || change->kind == CHANGE_SHARED)
 		name = change->name ? pstrdup(change->name) : NULL;
+	else if (change->object.classId == LargeObjectRelationId)
+		name = psprintf("large object %u", change->object.objectId);
 	else if (is_objectclass_supported(change->object.classId))
 		name = getObjectDescription(&change->object, true);
 	return name != NULL ? name : pstrdup("what is in no schema");

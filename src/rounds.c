@@ -70,6 +70,58 @@ rtb_rounds_pass_timeout_ms(const Experiment *x)
 			   LEAST_PASS_TIMEOUT_MS);
 }
 
+/* round trips at a point and all sites: in the untimed passes, and in a timed round */
+static void
+trips_at(const Experiment *x, int64 point, int64 *untimed, int64 *of_round)
+{
+	int64		timed = 0;
+	int			rounds = 1;
+
+	*untimed = 0;
+	for (int i = 0; i < x->nsites; i++)
+	{
+		ListCell   *lc;
+
+		foreach(lc, x->sites[i].run->passes)
+		{
+			const RtbPass *pass = lfirst(lc);
+
+			if (pass->point != point || pass->round_trips == RTB_UNKNOWN)
+				continue;
+			if (pass->kind == RTB_PASS_TIMED || pass->kind == RTB_PASS_LAST)
+				timed += pass->round_trips;
+			else
+				*untimed += pass->round_trips;
+			rounds = Max(rounds, pass->round);
+		}
+	}
+	*of_round = timed / rounds;
+}
+
+/*
+ * rtb_rounds_forecast_ns
+ *		What a point and so many rounds there will cost, from the points before it;
+ *		0 if there is none.
+ *
+ * A distance adds to each round trip; what it costs beyond that does not grow
+ * with it, as the work does with other points.
+ */
+int64
+rtb_rounds_forecast_ns(const Experiment *x, int64 value, int rounds)
+{
+	const RtbWireOptions *wire = ((RtbSite *) linitial(x->e->sites))->wire;
+	const RtbPointCost *last = x->npoints > 0 ? &x->costs[x->npoints - 1] : NULL;
+	int64		untimed;
+	int64		of_round;
+
+	if (last == NULL || wire == NULL || !wire->simulated)
+		return rtb_schedule_forecast(x->costs, x->npoints, value, false) +
+			rounds * rtb_schedule_forecast(x->costs, x->npoints, value, true);
+	trips_at(x, last->value, &untimed, &of_round);
+	return last->pilot_ns + rounds * last->round_ns +
+		(untimed + rounds * of_round) * (value - last->value) * 1000;
+}
+
 /* ---- rounds ---- */
 
 /*
