@@ -2,28 +2,13 @@
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS rtbench;
-CREATE SCHEMA regress_rtb_decoys;
--- whoever is asked tells; pg_catalog comes after them, the worst that a path can be
-CREATE FUNCTION pg_temp.decoys() RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-	l text; r text; op text;
-	types text[] := '{oid,int4,int8,text,name,"\"char\"",xid,regclass,numeric,float8,timestamptz,pg_catalog.text[],pg_catalog.oid[],information_schema.sql_identifier,information_schema.yes_or_no,information_schema.character_data}';
-BEGIN
-	FOREACH l IN ARRAY types LOOP FOREACH r IN ARRAY types LOOP
-		EXECUTE format('CREATE FUNCTION regress_rtb_decoys.decoy(%1$s, %2$s) RETURNS bool LANGUAGE plpgsql AS $f$ BEGIN RAISE EXCEPTION ''decoy of %% and %%'', %1$L, %2$L; END $f$', l, r);
-		FOREACH op IN ARRAY '{=,<>,<,>=,||,*,-,~~}'::text[] LOOP
-			EXECUTE format('CREATE OPERATOR regress_rtb_decoys.%s (leftarg = %s, rightarg = %s, function = regress_rtb_decoys.decoy)', op, l, r);
-		END LOOP;
-	END LOOP; END LOOP;
-	FOREACH l IN ARRAY '{oid,text,xid,xid8,regclass,float8}'::text[] LOOP
-		EXECUTE format('CREATE DOMAIN regress_rtb_decoys.%I AS pg_catalog.int4 CHECK (false)', l);
-	END LOOP;
-END $$;
-SELECT pg_temp.decoys();
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set decoys :abs_srcdir '/test/decoys.sql'
+\i :decoys
 DO $$ BEGIN EXECUTE format('CREATE SERVER regress_rtb_decoyed FOREIGN DATA WRAPPER rtbench_fdw OPTIONS (host %L, port %L, dbname %L)',
 	split_part(current_setting('unix_socket_directories'), ',', 1), current_setting('port'), current_database()); END $$;
 CREATE USER MAPPING FOR CURRENT_USER SERVER regress_rtb_decoyed;
--- they work: this is what a far session asks itself
+-- they work, with pg_catalog after them, the worst that a path can be
 DO $$ BEGIN EXECUTE format('ALTER ROLE %I IN DATABASE %I SET search_path = regress_rtb_decoys, public, pg_catalog', current_user, current_database()); END $$;
 SELECT rtbench.ask('SELECT 1 FROM pg_catalog.pg_class WHERE oid = 1', server => 'regress_rtb_decoyed');
 CREATE FUNCTION pg_temp.error(statement text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN EXECUTE statement; RETURN 'none'; EXCEPTION WHEN OTHERS THEN RETURN SQLERRM; END $$;
@@ -44,7 +29,12 @@ CALL rtbench.run_compare(ARRAY[rtbench.arm('a', steps => ARRAY['INSERT INTO t VA
 SELECT arm, verdict, checked FROM rtbench.result();
 CALL rtbench.run_load(ARRAY[rtbench.load_group('g', rtbench.arm('a', 'INSERT INTO t VALUES (1)'))], setup => 'CREATE TABLE t (i int)', duration => '200 ms', warmup => '0', server => 'regress_rtb_decoyed');
 SELECT transactions > 0 AS some, errors FROM rtbench.load_result();
--- a connection's other users
+SET search_path = regress_rtb_decoys, public, pg_catalog;
+CREATE TEMP TABLE prices AS SELECT * FROM rtbench.price_list('{regress_rtb_decoyed}', '{caller,worker,unix}', max_time => '1 ms');
+SHOW search_path;
+RESET search_path;
+SET search_path = public;
+SELECT transport, pg_catalog.count(*) FROM prices WHERE kind = 'measured' GROUP BY 1 ORDER BY 1;
 SELECT rtbench.cleanup('regress_rtb_decoyed') AS cleaned;
 SELECT pg_temp.error($$SELECT rtbench.compare(ARRAY[rtbench.arm('a', 'SELECT 1')], setup => 'INSERT INTO regress_rtb_written VALUES (2)', server => 'regress_rtb_decoyed')$$) AS outside;
 SELECT nspname FROM pg_namespace WHERE nspname LIKE 'rtbench\_scratch%';

@@ -16,6 +16,7 @@
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
+#include "own_sql.h"
 #include "price_list.h"
 #include "probe.h"
 #include "worker.h"
@@ -128,6 +129,8 @@ visit(double *us)
 	Inside		inside = {.schema = rtb_price_schema()};
 	ListCell   *lc;
 
+	/* until the transaction is rolled back: no operator of somebody else's in what is measured */
+	rtb_set_local("search_path", "pg_catalog, pg_temp");
 	SPI_connect();
 	foreach(lc, rtb_price_fixture(inside.schema))
 		run_text(lfirst(lc));

@@ -11,6 +11,7 @@
 #include "nodes/pg_list.h"
 
 #include "connection_ask.h"
+#include "own_sql.h"
 #include "price_list.h"
 #include "probe.h"
 #include "stats.h"
@@ -135,6 +136,32 @@ run_over(void *arg, int protocol, RtbPriced statement, int64 first, int times)
 	return rtb_clock_ns() - started;
 }
 
+/*
+ * In the running transaction: no operator of somebody else's in what is
+ * measured.  An engine that has no such setting is left as it is.
+ */
+static void
+take_safe_path(RtbConnection *c)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+
+	(void) rtb_connection_query(c, "SAVEPOINT rtbench_path", NULL);
+	PG_TRY();
+	{
+		(void) rtb_connection_query(c, "SET LOCAL search_path TO pg_catalog, pg_temp", NULL);
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(cxt);
+		if (!rtb_own_refused())
+			PG_RE_THROW();
+		FlushErrorState();
+		(void) rtb_connection_query(c, "ROLLBACK TO SAVEPOINT rtbench_path", NULL);
+	}
+	PG_END_TRY();
+	(void) rtb_connection_query(c, "RELEASE SAVEPOINT rtbench_path", NULL);
+}
+
 /* a schema of the far end: is it the one that is looked for? */
 typedef struct Look
 {
@@ -179,6 +206,7 @@ rtb_price_over(RtbConnection *c, double *us)
 	ListCell   *lc;
 
 	(void) rtb_connection_query(c, "BEGIN", NULL);
+	take_safe_path(c);
 	foreach(lc, rtb_price_fixture(schema))
 		(void) rtb_connection_query(c, lfirst(lc), NULL);
 	for (int p = 0; p < RTB_PROTOCOLS; p++)

@@ -34,7 +34,7 @@ sub nothing_left_in
 {
 	my ($db, $what) = @_;
 	my $left;
-	for (1 .. 60) { $left = $node->safe_psql($db, "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'rtbench\\_scratch%'"); last if $left eq '0'; Time::HiRes::sleep 0.05 }
+	for (1 .. 60) { $left = $node->safe_psql($db, "SET search_path = pg_catalog; SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'rtbench\\_scratch%'"); last if $left eq '0'; Time::HiRes::sleep 0.05 }
 	is($left, '0', "$what: no schema is left there");
 	nothing_left($node, $what);
 	return;
@@ -51,6 +51,22 @@ like(run_sql("CALL rtbench.run_compare(ARRAY[rtbench.arm('a', steps => ARRAY['IN
 	qr/ERROR:  scratch schema "rtbench_scratch_\d+_\d+" is gone\n.*HINT:  An arm has dropped it, or /s, 'an arm that commits drops the scratch schema: told');
 nothing_left_in('plain', 'an arm that commits drops the scratch schema');
 is($node->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'checkpointer' AND backend_start < '$started'::timestamptz + interval '10 s'"), '1', 'the server has not started again');
+
+#
+# operators and types of others before those of pg_catalog: nothing of rtbench's own runs them or believes them
+#
+far_database('decoyed', 'search_path = regress_rtb_decoys, public, pg_catalog');
+$node->safe_psql('decoyed', PostgreSQL::Test::Utils::slurp_file("$FindBin::Bin/../decoys.sql"));
+like(run_sql("SELECT rtbench.ask('SELECT 1 FROM pg_catalog.pg_class WHERE oid = 1', server => 'decoyed')"), qr/decoy of oid and int4/, 'decoys: they are met');
+my $writes = "'CREATE TABLE made AS SELECT 1 AS one', 'SELECT pg_catalog.nextval(''s'')'";
+is(run_sql("SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'INSERT INTO t VALUES (1)', $writes), rtbench.arm('b', 'INSERT INTO t VALUES (2)', $writes)],
+	setup => 'CREATE TABLE t (i int); CREATE SEQUENCE s', rounds => 2, control => false, server => 'decoyed');
+	SELECT arm, verdict, checked, notes ~ 'engine', buffers IS NULL FROM rtbench.result()"),
+	"2\na|baseline|t, made (made by an arm)|f|t\nb|not comparable|t, made (made by an arm)|f|t", 'decoys: what the arms write is seen');
+is(run_sql("CALL rtbench.run_compare(ARRAY[rtbench.arm('a', steps => ARRAY['INSERT INTO t VALUES (1)'], ending => 'commit'), rtbench.arm('b', steps => ARRAY['INSERT INTO t VALUES (2)'], ending => 'commit')],
+	setup => 'CREATE TABLE t (i int)', rounds => 2, control => false, server => 'decoyed'); SELECT arm, verdict FROM rtbench.result()"), "a|baseline\nb|not comparable", 'decoys: arms that commit');
+is(run_sql("SELECT count(*) FROM rtbench.price_list('{decoyed}', '{}', max_time => '1 ms') WHERE kind = 'measured'; SELECT rtbench.cleanup('decoyed')"), "15\n0", 'decoys: prices, and the cleanup');
+nothing_left_in('decoyed', 'decoys');
 
 #
 # settings that change how literals are read, names are quoted, values are written
