@@ -1131,7 +1131,7 @@ CREATE FUNCTION rtbench.statement_prices(
 	since regclass DEFAULT NULL,
 	source regclass DEFAULT NULL,
 	top int DEFAULT 20)
-RETURNS TABLE (query text, calls bigint, rows_per_call numeric, total_exec_time numeric, asking_ms numeric,
+RETURNS TABLE (query text, calls numeric, rows_per_call numeric, total_exec_time numeric, asking_ms numeric,
 	asking_percent numeric, suspicion text, kind text, stats_reset timestamptz, "window" interval)
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp AS $$
@@ -1157,39 +1157,50 @@ SET search_path = pg_catalog, pg_temp AS $$
 			coalesce(source::text, (SELECT entries FROM extension),
 				rtbench.refuse('extension "pg_stat_statements" is not installed in this database',
 					'Add pg_stat_statements to shared_preload_libraries, restart the server and run CREATE EXTENSION pg_stat_statements; or give a copy of its view: source => ''...''.')) AS entries
-	), latest AS (
-		SELECT r->>'userid' AS userid, r->>'dbid' AS dbid, r->>'queryid' AS queryid, r->>'query' AS query,
-			(r->>'calls')::bigint AS calls, (r->>'rows')::bigint AS rows,
-			coalesce(r->>'total_exec_time', r->>'total_time')::float8 AS ms
+	), seen AS (
+		-- numeric: counts of years may be beyond bigint in sum, and a sum must not depend on the order of its rows
+		SELECT false AS earlier, r->>'userid' AS userid, r->>'dbid' AS dbid, r->>'queryid' AS queryid, r->>'query' AS query,
+			(r->>'calls')::numeric AS calls, (r->>'rows')::numeric AS rows,
+			coalesce(r->>'total_exec_time', r->>'total_time')::numeric AS ms
 		FROM given, rtbench.rows_of(given.entries) r
 		-- what ran inside another statement never crossed the wire
 		WHERE (r->>'toplevel')::boolean IS NOT FALSE
 			AND (source IS NOT NULL OR (r->>'dbid')::oid = (SELECT oid FROM pg_database WHERE datname = current_database()))
-	), earlier AS (
-		SELECT r->>'userid' AS userid, r->>'dbid' AS dbid, r->>'queryid' AS queryid,
-			sum((r->>'calls')::bigint) AS calls, sum((r->>'rows')::bigint) AS rows,
-			sum(coalesce(r->>'total_exec_time', r->>'total_time')::float8) AS ms
+		UNION ALL
+		SELECT true, r->>'userid', r->>'dbid', r->>'queryid', r->>'query', (r->>'calls')::numeric, (r->>'rows')::numeric,
+			coalesce(r->>'total_exec_time', r->>'total_time')::numeric
 		FROM rtbench.rows_of(since::text) r
 		WHERE (r->>'toplevel')::boolean IS NOT FALSE
-		GROUP BY 1, 2, 3
+	), hidden AS (
+		-- who lacks pg_read_all_stats is shown other roles' counts, without queryid; if only in one of both copies, the other's queryids have nothing to be held against
+		SELECT DISTINCT s.userid, s.dbid FROM seen s WHERE s.queryid IS NULL
+	), entry AS (
+		SELECT s.earlier, s.userid, s.dbid, CASE WHEN h.userid IS NULL THEN s.queryid ELSE 'hidden' END AS queryid,
+			CASE WHEN h.userid IS NULL THEN max(s.query) ELSE '<insufficient privilege>' END AS query,
+			sum(s.calls) AS calls, sum(s.rows) AS rows, sum(s.ms) AS ms
+		FROM seen s LEFT JOIN hidden h ON h.userid = s.userid AND h.dbid = s.dbid
+		GROUP BY s.earlier, s.userid, s.dbid, 4, h.userid
 	), counted AS (
-		-- one row for what several roles have run; what has been reset since counts from zero
-		SELECT l.query, sum(l.calls - coalesce(e.calls, 0))::bigint AS calls,
-			sum(l.rows - coalesce(e.rows, 0))::bigint AS rows, sum(l.ms - coalesce(e.ms, 0)) AS ms
-		FROM latest l LEFT JOIN earlier e
-			ON e.queryid = l.queryid AND e.userid = l.userid AND e.dbid = l.dbid AND e.calls <= l.calls
+		-- one row for what several roles have run; what has been reset since counts from zero, and was if any count is less
+		SELECT l.query, l.queryid = 'hidden' AS hidden, sum(l.calls - coalesce(e.calls, 0)) AS calls,
+			sum(l.rows - coalesce(e.rows, 0)) AS rows, sum(l.ms - coalesce(e.ms, 0)) AS ms
+		FROM entry l LEFT JOIN entry e
+			ON e.earlier AND e.queryid = l.queryid AND e.userid = l.userid AND e.dbid = l.dbid
+				AND e.calls <= l.calls AND e.rows <= l.rows AND e.ms <= l.ms
+		WHERE NOT l.earlier
 		GROUP BY l.queryid, l.query
 		HAVING sum(l.calls - coalesce(e.calls, 0)) > 0
 	), ranked AS (
-		SELECT c.query, c.calls, c.rows, c.ms, c.calls * g.ms AS asking,
+		SELECT c.query, c.hidden, c.calls, c.rows, c.ms, c.calls * g.ms AS asking,
 			row_number() OVER (ORDER BY c.ms + c.calls * g.ms DESC, c.query) AS place
 		FROM counted c, given g
 	), answer AS (
-		SELECT r.place, r.query, r.calls, r.rows, r.ms, r.asking,
-			CASE WHEN r.calls >= 1000 AND r.rows > 0 AND r.rows <= r.calls THEN 'one row per call, many calls' END AS suspicion
+		-- those that are hidden are many statements: what one of them is like is not known
+		SELECT r.place, r.query, r.calls, CASE WHEN NOT r.hidden THEN r.rows END AS rows, r.ms, r.asking,
+			CASE WHEN NOT r.hidden AND r.calls >= 1000 AND r.rows > 0 AND r.rows <= r.calls THEN 'one row per call, many calls' END AS suspicion
 		FROM ranked r WHERE r.place <= top
 		UNION ALL
-		SELECT NULL, '[total]', coalesce(sum(r.calls), 0)::bigint, coalesce(sum(r.rows), 0)::bigint, coalesce(sum(r.ms), 0), coalesce(sum(r.asking), 0), NULL
+		SELECT NULL, '[total]', coalesce(sum(r.calls), 0), coalesce(sum(r.rows), 0), coalesce(sum(r.ms), 0), coalesce(sum(r.asking), 0), NULL
 		FROM ranked r
 	)
 	SELECT a.query, a.calls, rtbench.round_significant(a.rows::float8 / nullif(a.calls, 0), 4), rtbench.round_significant(a.ms, 4),
@@ -1202,7 +1213,7 @@ SET search_path = pg_catalog, pg_temp AS $$
 	ORDER BY a.place
 $$;
 COMMENT ON FUNCTION rtbench.statement_prices(float8, regclass, regclass, int) IS
-'computed from pg_stat_statements: what asking for the database''s statements costs, calls times a round trip, beside the executor''s time. since: a copy of its view made earlier, whose counts are subtracted; source: a copy to read instead; top: rows beside [total], which is of all statements.';
+'computed from pg_stat_statements: what asking for the database''s statements costs, calls times a round trip, beside the executor''s time. since: a copy of its view made earlier, whose counts are subtracted; source: a copy to read instead; top: rows beside [total], which is of all statements. <insufficient privilege> is all that other roles ran, to whom may not see their statements.';
 
 --
 -- Built-in scenarios

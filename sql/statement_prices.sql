@@ -29,6 +29,26 @@ CREATE TABLE regress_rtb_old AS SELECT userid, dbid, queryid, query, calls, tota
 SELECT query, calls, total_exec_time FROM rtbench.statement_prices(1, source => 'regress_rtb_old', top => 1);
 TRUNCATE regress_rtb_old;
 SELECT query, calls, rows_per_call, total_exec_time, asking_ms FROM rtbench.statement_prices(1, source => 'regress_rtb_old');
+-- what a caller without pg_read_all_stats sees of others: counts without queryid and text, which are many statements and no suspicious one
+CREATE TABLE regress_rtb_hidden AS SELECT userid, dbid, toplevel, CASE WHEN userid = 10 THEN queryid END AS queryid,
+	CASE WHEN userid = 10 THEN query ELSE '<insufficient privilege>' END AS query, calls, total_exec_time, rows FROM regress_rtb_copy;
+INSERT INTO regress_rtb_hidden SELECT 11 + g % 2, 1, true, NULL, '<insufficient privilege>', 1000, 0.1, 1000 FROM generate_series(1, 20) g;
+SELECT query, calls, rows_per_call, total_exec_time, asking_ms, suspicion FROM rtbench.statement_prices(1, source => 'regress_rtb_hidden');
+-- what came after: nothing; new statements of a role; one of which a reset has made less; one who is hidden in one copy only
+CREATE TABLE regress_rtb_hidden_earlier AS SELECT * FROM regress_rtb_hidden;
+SELECT query, calls FROM rtbench.statement_prices(1, since => 'regress_rtb_hidden_earlier', source => 'regress_rtb_hidden');
+INSERT INTO regress_rtb_hidden VALUES (11, 1, true, NULL, '<insufficient privilege>', 7, 0.25, 14), (10, 1, true, 6, 'COPY', 1, 0.25, 1);
+SELECT query, calls, rows_per_call, total_exec_time FROM rtbench.statement_prices(1, since => 'regress_rtb_hidden_earlier', source => 'regress_rtb_hidden');
+DELETE FROM regress_rtb_hidden WHERE userid = 12;
+INSERT INTO regress_rtb_hidden VALUES (12, 1, true, NULL, '<insufficient privilege>', 3, 0.5, 3);
+SELECT query, calls, rows_per_call, total_exec_time FROM rtbench.statement_prices(1, since => 'regress_rtb_hidden_earlier', source => 'regress_rtb_hidden');
+UPDATE regress_rtb_hidden SET queryid = calls, query = 'seen since' WHERE userid = 11;
+SELECT query, calls FROM rtbench.statement_prices(1, since => 'regress_rtb_hidden_earlier', source => 'regress_rtb_hidden');
+INSERT INTO regress_rtb_hidden_earlier VALUES (11, 1, true, NULL, '<insufficient privilege>', 100, 9, 100);
+SELECT query, calls FROM rtbench.statement_prices(1, since => 'regress_rtb_hidden', source => 'regress_rtb_hidden_earlier');
+-- as many calls as before but less of another count: it was reset, too
+UPDATE regress_rtb_hidden_earlier SET total_exec_time = total_exec_time + 9000 WHERE queryid = 4;
+SELECT query, calls, total_exec_time FROM rtbench.statement_prices(1, since => 'regress_rtb_hidden_earlier', source => 'regress_rtb_copy') WHERE query = 'COMMIT';
 -- a name that needs quotes, a search path without it
 CREATE SCHEMA "regress_rtb Ü";
 ALTER TABLE regress_rtb_copy SET SCHEMA "regress_rtb Ü";
@@ -61,6 +81,6 @@ SET ROLE regress_rtb_reader;
 SELECT rtbench.statement_prices(1, source => 'regress_rtb_old');
 RESET ROLE;
 DROP ROLE regress_rtb_reader;
-DROP TABLE regress_rtb_other, regress_rtb_old, regress_rtb_earlier;
+DROP TABLE regress_rtb_other, regress_rtb_old, regress_rtb_earlier, regress_rtb_hidden, regress_rtb_hidden_earlier;
 SET client_min_messages = warning;
 DROP SCHEMA "regress_rtb Ü" CASCADE;
