@@ -1142,8 +1142,9 @@ SET search_path = pg_catalog, pg_temp AS $$
 		WHERE e.extname = 'pg_stat_statements'
 	), given AS (
 		SELECT CASE
-				WHEN round_trip_ms < 0 OR round_trip_ms IN ('NaN', 'Infinity') THEN
-					rtbench.refuse('round_trip_ms must be 0 or more, and a number', 'It is in milliseconds.')::float8
+				-- NaN is above all numbers
+				WHEN round_trip_ms NOT BETWEEN 0 AND 60000 THEN
+					rtbench.refuse('round_trip_ms must be from 0 to 60000', 'It is in milliseconds: 0.2 within a data centre, 20 between cities.')::float8
 				-- a copy that lacks columns would be one of nothing
 				WHEN EXISTS (SELECT FROM unnest(ARRAY[source, since]) copy WHERE copy IS NOT NULL AND (
 					SELECT count(*) FROM pg_attribute a WHERE a.attrelid = copy AND NOT a.attisdropped

@@ -58,6 +58,13 @@ SELECT query, calls FROM rtbench.statement_prices(1, source => '"regress_rtb Ü"
 SELECT rtbench.statement_prices(-1, source => 'regress_rtb_old');
 SELECT rtbench.statement_prices('NaN', source => 'regress_rtb_old');
 SELECT rtbench.statement_prices('Infinity', source => 'regress_rtb_old');
+SELECT rtbench.statement_prices(1e308, source => 'regress_rtb_old');
+SELECT rtbench.statement_prices(60000.1, source => 'regress_rtb_old');
+SELECT query, asking_ms FROM rtbench.statement_prices(60000, source => 'regress_rtb_old');
+-- counts beyond bigint in sum
+INSERT INTO regress_rtb_old SELECT u, 1, 1, 'SELECT $1', 9223372036854775807, 1e12, 9223372036854775807 FROM generate_series(1, 3) u;
+SELECT query, calls, rows_per_call, total_exec_time, asking_ms, asking_percent FROM rtbench.statement_prices(60000, source => 'regress_rtb_old');
+SELECT query, calls FROM rtbench.statement_prices(1, since => 'regress_rtb_old', source => 'regress_rtb_old');
 CREATE TABLE regress_rtb_other AS SELECT 1 AS k, 'x' AS query, 5 AS calls;
 SELECT rtbench.statement_prices(2, source => 'regress_rtb_other');
 SELECT rtbench.statement_prices(2, since => 'regress_rtb_other', source => 'regress_rtb_old');
