@@ -705,7 +705,7 @@ RETURNS TABLE (
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED ROWS 30
 BEGIN ATOMIC
 	WITH chosen AS MATERIALIZED (
-		SELECT c.run, c.i, r.margin, r.server_version, r.transport, r.settings, r.machine, r.documents
+		SELECT c.run, c.i, r.margin, r.server_version, r.transport, r.options, r.settings, r.machine, r.documents
 		FROM unnest(rtbench.comparable_runs($1)) WITH ORDINALITY AS c (run, i)
 		-- not an inner join: it would not call the function, which refuses, where no run is visible
 		LEFT JOIN rtbench.runs AS r ON r.run = c.run
@@ -714,13 +714,19 @@ BEGIN ATOMIC
 		UNION ALL
 		SELECT c.i, 2, 'transport', c.transport FROM chosen AS c
 		UNION ALL
-		SELECT c.i, 3, 'setting ' || e.key, e.value FROM chosen AS c, LATERAL jsonb_each_text(c.settings) AS e
+		SELECT c.i, 3, e.key, e.value FROM chosen AS c, LATERAL jsonb_each_text(c.options) AS e
+		WHERE e.key IN ('protocol', 'fetch_size', 'placement')
+		-- it is kept of all connections, and used by pipeline and multi alone: the run's, or (4 and 5) those of an arm that leaves its batch to the run
+		   OR e.key = 'batch' AND (c.options ->> 'protocol' IN ('pipeline', 'multi')
+								   OR jsonb_path_exists(c.documents, '$.*.arms[*] ? ((@.protocol == 4 || @.protocol == 5) && @.batch == 0)'))
 		UNION ALL
-		SELECT c.i, 4, 'machine ' || e.key, e.value FROM chosen AS c, LATERAL jsonb_each_text(c.machine) AS e
+		SELECT c.i, 4, 'setting ' || e.key, e.value FROM chosen AS c, LATERAL jsonb_each_text(c.settings) AS e
+		UNION ALL
+		SELECT c.i, 5, 'machine ' || e.key, e.value FROM chosen AS c, LATERAL jsonb_each_text(c.machine) AS e
 		WHERE e.key NOT IN ('empty_statement_ns', 'clock_cost_ns', 'clock_step_ns')
 		UNION ALL
 		-- of the points and arms that all have: it is no difference that another run measured more of them
-		SELECT c.i, 5, 'definitions', md5(string_agg((d.value - 'arms')::text || a.value::text, '' ORDER BY d.key COLLATE "C", a.value ->> 'name' COLLATE "C"))
+		SELECT c.i, 6, 'definitions', md5(string_agg((d.value - 'arms')::text || a.value::text, '' ORDER BY d.key COLLATE "C", a.value ->> 'name' COLLATE "C"))
 		FROM chosen AS c, LATERAL jsonb_each(c.documents) AS d, LATERAL jsonb_array_elements(d.value -> 'arms') AS a
 		WHERE NOT EXISTS (SELECT FROM chosen AS o
 						  WHERE (o.documents -> d.key -> 'arms' @> jsonb_build_array(jsonb_build_object('name', a.value -> 'name'))) IS NOT TRUE)
@@ -742,7 +748,7 @@ BEGIN ATOMIC
 		LEFT JOIN facts AS g ON g.i = c.i AND g.what = f.what
 		GROUP BY f.place, f.what
 		UNION ALL
-		SELECT 6, 'plan shape', f.point, f.arm, array_agg(f.plan_shape ORDER BY f.i)
+		SELECT 7, 'plan shape', f.point, f.arm, array_agg(f.plan_shape ORDER BY f.i)
 		FROM figures AS f WHERE f.verdict <> 'failed' GROUP BY f.point, f.arm
 	), by_session AS (
 		SELECT c.i, p.point, p.arm, p.session, array_agg(ln(p.elapsed_ns::float8) ORDER BY p.round, p."position") AS logs

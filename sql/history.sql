@@ -73,6 +73,23 @@ UPDATE rtbench.runs SET documents = jsonb_set(documents, '{1}', '{"setup": ["s"]
 SET ROLE regress_rtbench_history;
 SELECT count(*) FROM rtbench.compare_runs(:before, :after) WHERE what = 'definitions';
 
+-- how a connection was used: protocol, fetch_size and placement as they were given, NULL where there was none; batch where messages have one
+CREATE FUNCTION pg_temp.ways(one bigint, one_options jsonb, other bigint, other_options jsonb, documents jsonb DEFAULT '{}')
+RETURNS TABLE (what text, found text[]) LANGUAGE plpgsql AS $$
+BEGIN
+	SET LOCAL ROLE NONE;
+	UPDATE rtbench.runs SET options = CASE run WHEN one THEN one_options ELSE other_options END, documents = ways.documents WHERE run IN (one, other);
+	SET LOCAL ROLE regress_rtbench_history;
+	RETURN QUERY SELECT c.what, c.found FROM rtbench.compare_runs(one, other) AS c WHERE c.kind = 'difference' AND c.what <> 'plan shape' AND c.what !~ '^(setting|server) ';
+END $$;
+SELECT * FROM pg_temp.ways(:before, '{"protocol": "prepared", "batch": 100, "fetch_size": null, "placement": "free"}', :after, '{"protocol": "simple", "batch": 5, "fetch_size": 50, "placement": "same core"}');
+SELECT * FROM pg_temp.ways(:before, '{"protocol": "prepared", "batch": 100, "fetch_size": null, "placement": "free"}', :after, '{}');
+SELECT * FROM pg_temp.ways(:before, '{"protocol": "pipeline", "batch": 100}', :after, '{"protocol": "pipeline", "batch": 5}');
+SELECT * FROM pg_temp.ways(:before, '{"protocol": "multi", "batch": 100}', :after, '{"protocol": "prepared", "batch": 100}');
+-- an arm with a protocol of its own takes the run's batch unless it has one
+SELECT * FROM pg_temp.ways(:before, '{"protocol": "prepared", "batch": 100}', :after, '{"protocol": "prepared", "batch": 5}', '{"1": {"arms": [{"name": "base", "protocol": 4, "batch": 0}]}}');
+SELECT * FROM pg_temp.ways(:before, '{"protocol": "prepared", "batch": 100}', :after, '{"protocol": "prepared", "batch": 5}', '{"1": {"arms": [{"name": "base", "protocol": 4, "batch": 7}]}}');
+
 -- refused: other scenario, parameters, rows; nothing in common; too few, unknown, twice
 CREATE FUNCTION pg_temp.refusal(VARIADIC runs bigint[]) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

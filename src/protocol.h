@@ -7,6 +7,7 @@
 
 #include "postgres.h"
 
+/* the numbers are kept, in the arms of rtbench.runs.documents, and compare_runs() knows pipeline and multi by them */
 typedef enum RtbProtocol
 {
 	RTB_PROTOCOL_UNSET,			/* of an arm: as the run's arguments say */
