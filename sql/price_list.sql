@@ -18,6 +18,10 @@ DO $$ BEGIN EXECUTE format('ALTER SERVER regress_rtb_list OPTIONS (host %L, port
 CREATE USER MAPPING FOR CURRENT_USER SERVER regress_rtb_list;
 SELECT transport, placement, count(DISTINCT (protocol, statement)) AS prices
 FROM rtbench.price_list('{regress_rtb_list}', '{}', '{same core,free}', max_time => '1 ms') GROUP BY 1, 2 ORDER BY 2;
+-- nothing can be made at a far end that is read-only: what to do is told, as by a run
+ALTER SERVER regress_rtb_list OPTIONS (ADD options '-c default_transaction_read_only=on');
+SELECT rtbench.price_list('{regress_rtb_list}', '{}', max_time => '1 ms');
+ALTER SERVER regress_rtb_list OPTIONS (DROP options);
 -- nothing is left, here or there
 SELECT nspname FROM pg_namespace WHERE nspname LIKE 'rtbench\_price%';
 SELECT count(*) FROM pg_stat_activity WHERE application_name = 'rtbench' AND datname = current_database() AND state <> 'idle';

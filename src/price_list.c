@@ -90,7 +90,7 @@ visit_over(Way *way, int session)
 				 errmsg("cannot place a far end that is no backend of this server"),
 				 errhint("Use placement free.")));
 	placed = rtb_placement_take(way->placement, rtb_connection_pid(c));
-	rtb_price_over(c, way->us[session]);
+	rtb_price_over(c, way->name, way->us[session]);
 	way->same_core[session] = on_same_core(c);
 	rtb_placement_restore(placed);
 	rtb_connection_close(c);

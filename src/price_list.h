@@ -48,7 +48,7 @@ extern char *rtb_price_schema(void);
 extern List *rtb_price_fixture(const char *schema);
 extern char *rtb_price_statement(const char *schema, RtbPriced statement, const char *key);
 extern void rtb_price_rounds(RtbPriceRun run, void *arg, double *us);
-extern void rtb_price_over(RtbConnection *c, double *us);
+extern void rtb_price_over(RtbConnection *c, const char *server, double *us);
 
 /* price_list_inside.c */
 extern const char *const rtb_price_inside_protocols[];

@@ -14,6 +14,7 @@
 #include "own_sql.h"
 #include "price_list.h"
 #include "probe.h"
+#include "scratch.h"
 #include "stats.h"
 
 const char *const rtb_priced_names[] = {
@@ -194,21 +195,43 @@ drop_survivor(RtbConnection *c, const char *schema)
 		(void) rtb_connection_query(c, psprintf("DROP SCHEMA %s CASCADE", schema), NULL);
 }
 
+/* the table there; a standby, or what is set so, refuses it without a way out */
+static void
+make_fixture(RtbConnection *c, const char *server, const char *schema)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+	ListCell   *lc;
+
+	PG_TRY();
+	{
+		foreach(lc, rtb_price_fixture(schema))
+			(void) rtb_connection_query(c, lfirst(lc), NULL);
+	}
+	PG_CATCH();
+	{
+		if (geterrcode() != ERRCODE_READ_ONLY_SQL_TRANSACTION)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(cxt);
+		FlushErrorState();
+		rtb_scratch_refuse_read_only("measure prices", server);
+	}
+	PG_END_TRY();
+}
+
 /*
  * rtb_price_over
- *		A visit over a connection: simple, extended, prepared.
+ *		A visit over a connection to that server, or by that transport: simple,
+ *		extended, prepared.
  */
 void
-rtb_price_over(RtbConnection *c, double *us)
+rtb_price_over(RtbConnection *c, const char *server, double *us)
 {
 	Over	   *over = palloc(sizeof(Over));
 	char	   *schema = rtb_price_schema();
-	ListCell   *lc;
 
 	(void) rtb_connection_query(c, "BEGIN", NULL);
 	take_safe_path(c);
-	foreach(lc, rtb_price_fixture(schema))
-		(void) rtb_connection_query(c, lfirst(lc), NULL);
+	make_fixture(c, server, schema);
 	for (int p = 0; p < RTB_PROTOCOLS; p++)
 	{
 		for (int s = 0; s < RTB_PRICED; s++)

@@ -170,6 +170,20 @@ refuse_without_create(void)
 					 database, role)));
 }
 
+/*
+ * rtb_scratch_refuse_read_only
+ *		Throws 25006 with the ways out: nothing can be made at that far end.
+ *		what: that was to be done there.
+ */
+void
+rtb_scratch_refuse_read_only(const char *what, const char *server)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+			 errmsg("cannot %s on \"%s\", which is read-only", what, server),
+			 errhint("There only arms that read what is there can be compared, without a setup; or name a server that can be written.")));
+}
+
 /* a far end may be a standby, or be set so */
 static void
 require_writable(void)
@@ -178,10 +192,7 @@ require_writable(void)
 
 	if (rows == NULL || rows->n == 0 || strcmp(rtb_own_row_text(rows, 0, 1), "on") != 0)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
-			 errmsg("cannot set up a scenario on \"%s\", which is read-only", rtb_wire_options.name),
-			 errhint("There only arms that read what is there can be compared, without a setup; or name a server that can be written.")));
+	rtb_scratch_refuse_read_only("set up a scenario", rtb_wire_options.name);
 }
 
 /*

@@ -9,6 +9,7 @@
 
 #include "nodes/pg_list.h"
 
+#include "compat.h"
 #include "transport.h"
 
 extern char *rtb_scratch_create(const RtbTransport *transport, MemoryContext cxt);
@@ -16,6 +17,7 @@ extern void rtb_scratch_empty(const char *schema);
 extern void rtb_scratch_recreate(const char *schema);
 extern void rtb_scratch_drop(const char *schema);
 extern int	rtb_scratch_cleanup(void);
+pg_noreturn extern void rtb_scratch_refuse_read_only(const char *what, const char *server);
 extern void rtb_scratch_sweep(const RtbTransport *transport);
 
 /* scratch_owner.c: whose they are */
