@@ -21,6 +21,7 @@
 #include <netinet/in.h>
 #include <arpa/inet.h>
 
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "parser/parser.h"
 #include "pgstat.h"
@@ -181,6 +182,35 @@ is_this_server(int sock)
 }
 
 /*
+ * Does the far end check what it sends, against our encoding, without one of
+ * its own?  What a SQL_ASCII database holds need not be valid here; the error of
+ * that check takes the place of a row, and of the error or notice, which are lost.
+ */
+static bool
+checks_bytes(const RtbConnection *c)
+{
+	const char *encoding = PQparameterStatus(c->pg, "server_encoding");
+
+	return encoding != NULL && pg_char_to_encoding(encoding) == PG_SQL_ASCII &&
+		PQclientEncoding(c->pg) != PG_SQL_ASCII;
+}
+
+/* the target's values but for the encoding, in the current context */
+static const char **
+values_for_bytes(const RtbTarget *target)
+{
+	const char **values;
+	int			n = 0;
+
+	while (target->keywords[n] != NULL)
+		n++;
+	values = palloc0((n + 1) * sizeof(char *));
+	for (int i = 0; i < n; i++)
+		values[i] = strcmp(target->keywords[i], "client_encoding") == 0 ? "SQL_ASCII" : target->values[i];
+	return values;
+}
+
+/*
  * The rule of dblink: who is no superuser connects by a password that the far
  * end has asked for, as otherwise he would be let in as the server's own user.
  */
@@ -209,8 +239,37 @@ make_wait_set(RtbConnection *c)
 }
 
 /*
+ * Connect with these of the target's values, until the deadline, or close and
+ * throw.
+ */
+static void
+connect_with(RtbConnection *c, const RtbTarget *target, const char *const *values, TimestampTz deadline)
+{
+	bool		in_time;
+
+	c->pg = PQconnectStartParams(target->keywords, values, false);
+	if (c->pg == NULL)
+	{
+		discard(c);
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+	}
+	PQsetNoticeReceiver(c->pg, rtb_connection_receive_notice, c);
+
+	in_time = PQstatus(c->pg) == CONNECTION_BAD || await_connected(c, deadline);
+	if (PQstatus(c->pg) != CONNECTION_OK)
+		rtb_connection_refuse(c, target, !in_time);
+	check_password_used(c, target);
+}
+
+/*
  * rtb_connection_open
  *		Connect, within the target's timeout.
+ *
+ * To a SQL_ASCII database it connects a second time, for its bytes as they are:
+ * texts that are valid are the same either way.  A SET would do until the next
+ * DISCARD ALL.
  *
  * Throws 08001 with what libpq says (never a password), 2F003 if a password
  * had to be used and was not, 53000 when there are no file descriptors left.
@@ -222,7 +281,6 @@ rtb_connection_open(const RtbTarget *target)
 	MemoryContext context = AllocSetContextCreate(TopMemoryContext, "rtbench connection",
 												  ALLOCSET_SMALL_SIZES);
 	RtbConnection *c = MemoryContextAllocZero(context, sizeof(RtbConnection));
-	bool		in_time;
 
 	register_once();
 	c->context = context;
@@ -239,20 +297,14 @@ rtb_connection_open(const RtbTarget *target)
 				 errmsg("could not connect to \"%s\": too many open file descriptors", target->name),
 				 errhint("Raise max_files_per_process, or close connections and foreign servers' sessions.")));
 	}
-	c->pg = PQconnectStartParams(target->keywords, target->values, false);
-	if (c->pg == NULL)
+	connect_with(c, target, target->values, deadline);
+	if (checks_bytes(c))
 	{
-		discard(c);
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory")));
+		PQfinish(c->pg);
+		c->pg = NULL;
+		c->nnotices = 0;		/* they come again */
+		connect_with(c, target, values_for_bytes(target), deadline);
 	}
-	PQsetNoticeReceiver(c->pg, rtb_connection_receive_notice, c);
-
-	in_time = PQstatus(c->pg) == CONNECTION_BAD || await_connected(c, deadline);
-	if (PQstatus(c->pg) != CONNECTION_OK)
-		rtb_connection_refuse(c, target, !in_time);
-	check_password_used(c, target);
 	if (PQsetnonblocking(c->pg, 1) != 0)
 		rtb_connection_lost(c);
 	PQsetErrorVerbosity(c->pg, PQERRORS_DEFAULT);
@@ -380,11 +432,17 @@ rtb_connection_here(const RtbConnection *c)
 	return c->here;
 }
 
-/* a setting that the far end reports (server_version, in_hot_standby ...), or NULL */
+/*
+ * rtb_connection_parameter
+ *		A setting that the far end reports (server_version, in_hot_standby ...) as
+ *		valid text in the current context, or NULL.
+ */
 const char *
 rtb_connection_parameter(const RtbConnection *c, const char *name)
 {
-	return PQparameterStatus(c->pg, name);
+	const char *value = PQparameterStatus(c->pg, name);
+
+	return value != NULL ? rtb_connection_text(value) : NULL;
 }
 
 /* TLS version and cipher, in the current context; NULL without TLS */

@@ -34,8 +34,12 @@ typedef struct RtbTraffic
 } RtbTraffic;
 
 /*
- * Where rows go, as text in the database's encoding.  A null is a NULL value of
- * length 0.  Values are valid during the call only.  Both may throw.
+ * Where rows go, as text.  A null is a NULL value of length 0.  Values are valid
+ * during the call only.  Both may throw.
+ *
+ * Bytes are as they came: of a far end that knows no encoding they need not be
+ * valid in the database's.  They may be hashed and sent back there, but shown or
+ * kept as text only by way of rtb_connection_text().
  */
 typedef struct RtbRows
 {
@@ -85,6 +89,10 @@ extern int64 rtb_connection_notices(const RtbConnection *c);
 extern void rtb_connection_aside(RtbConnection *c, const char *text);
 extern void rtb_connection_expect(RtbConnection *c, bool whole, bool *large);
 extern void rtb_connection_distance(RtbConnection *c, RtbDistance *distance);
+
+/* connection_error.c: what came from there as text of this database */
+extern char *rtb_connection_text(const char *bytes);
+extern bool rtb_connection_valid(const char *bytes);
 
 /* connection_query.c: statements, each sent and waited for */
 extern RtbAnswer rtb_connection_query(RtbConnection *c, const char *text, const RtbRows *rows);

@@ -5,9 +5,13 @@
  * Notices come while libpq reads, where nothing may be thrown: they are put
  * by, a limited number for a pass, and told when an answer has been read.  Where
  * nobody shall be told they are counted, as are their bytes: a client gets them.
+ *
+ * The far end may have no encoding, or not keep to the one that was asked for:
+ * nothing that it says is shown or kept as text before rtb_connection_text().
  */
 #include "postgres.h"
 
+#include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "utils/memutils.h"
 
@@ -21,6 +25,49 @@ static const char report_fields[] = {
 	PG_DIAG_TABLE_NAME, PG_DIAG_COLUMN_NAME, PG_DIAG_DATATYPE_NAME, PG_DIAG_CONSTRAINT_NAME,
 	PG_DIAG_SOURCE_FILE, PG_DIAG_SOURCE_LINE, PG_DIAG_SOURCE_FUNCTION
 };
+
+/*
+ * rtb_connection_text
+ *		What came from a far end, to be shown: a copy in the current context, in
+ *		which each byte that is not valid in this database's encoding is \xHH.
+ *		Never throws for what is in it.
+ */
+char *
+rtb_connection_text(const char *bytes)
+{
+	int			encoding = GetDatabaseEncoding();
+	int			left = strlen(bytes);
+	StringInfoData text;
+
+	if (likely(pg_verify_mbstr(encoding, bytes, left, true)))
+		return pstrdup(bytes);
+	initStringInfo(&text);
+	while (left > 0)
+	{
+		int			length = pg_encoding_verifymbchar(encoding, bytes, left);
+
+		if (length > 0)
+			appendBinaryStringInfo(&text, bytes, length);
+		else
+		{
+			length = 1;
+			appendStringInfo(&text, "\\x%02x", (unsigned char) *bytes);
+		}
+		bytes += length;
+		left -= length;
+	}
+	return text.data;
+}
+
+/*
+ * rtb_connection_valid
+ *		Is what came from a far end text of this database?
+ */
+bool
+rtb_connection_valid(const char *bytes)
+{
+	return pg_verify_mbstr(GetDatabaseEncoding(), bytes, strlen(bytes), true);
+}
 
 /*
  * Bytes of an ErrorResponse or NoticeResponse.
@@ -119,6 +166,16 @@ free_field(char *field)
 		pfree(field);
 }
 
+/* a field that was put by, as text in the current context; or NULL */
+static char *
+take_field(char *field)
+{
+	char	   *text = field != NULL ? rtb_connection_text(field) : NULL;
+
+	free_field(field);
+	return text;
+}
+
 /*
  * Tell what has been put by.
  */
@@ -131,16 +188,19 @@ rtb_connection_tell_notices(RtbConnection *c)
 	for (int i = 0; i < n; i++)
 	{
 		RtbNotice  *notice = &c->notices[i];
+		char	   *message = take_field(notice->message);
+		char	   *detail = take_field(notice->detail);
+		char	   *hint = take_field(notice->hint);
 
 		ereport(notice->level,
 				(errcode(notice->sqlstate),
-				 errmsg_internal("%s", notice->message != NULL ? notice->message : "notice without text"),
-				 notice->detail != NULL ? errdetail_internal("%s", notice->detail) : 0,
-				 notice->hint != NULL ? errhint("%s", notice->hint) : 0,
+				 errmsg_internal("%s", message != NULL ? message : "notice without text"),
+				 detail != NULL ? errdetail_internal("%s", detail) : 0,
+				 hint != NULL ? errhint("%s", hint) : 0,
 				 errcontext("connection \"%s\"", c->name)));
-		free_field(notice->message);
-		free_field(notice->detail);
-		free_field(notice->hint);
+		free_field(message);
+		free_field(detail);
+		free_field(hint);
 	}
 }
 
@@ -150,16 +210,32 @@ error_field(const PGresult *error, int field)
 {
 	const char *value = PQresultErrorField(error, field);
 
-	return value != NULL ? pg_any_to_server(pstrdup(value), strlen(value), GetDatabaseEncoding()) : NULL;
+	return value != NULL ? rtb_connection_text(value) : NULL;
 }
 
-/* libpq's message in the current context, without its newline */
-static char *
-libpq_message(PGconn *pg)
+/*
+ * libpq's message as valid text in the current context, without its newline.
+ */
+char *
+rtb_connection_message(const RtbConnection *c)
 {
-	char	   *message = pchomp(PQerrorMessage(pg));
+	return rtb_connection_text(pchomp(PQerrorMessage(c->pg)));
+}
 
-	return pg_any_to_server(message, strlen(message), GetDatabaseEncoding());
+/*
+ * Where in query, as it is shown, the far end's position is: 0 if it gave none.
+ * Who knows no encoding counts bytes.
+ */
+static int
+position_in(const RtbConnection *c, const char *query, const char *position)
+{
+	int			at = position != NULL ? atoi(position) : 0;
+
+	if (query == NULL || at <= 0)
+		return 0;
+	if (c->encoding != PG_SQL_ASCII)
+		return at;
+	return 1 + pg_mbstrlen(rtb_connection_text(pnstrdup(query, at - 1)));
 }
 
 /*
@@ -174,11 +250,13 @@ rtb_connection_throw(RtbConnection *c)
 	char	   *hint = error_field(error, PG_DIAG_MESSAGE_HINT);
 	char	   *context = error_field(error, PG_DIAG_CONTEXT);
 	char	   *position = error_field(error, PG_DIAG_STATEMENT_POSITION);
-	char	   *query = c->text != NULL ? pstrdup(c->text) : NULL;
+	/* values that came from there may stand in it */
+	char	   *query = c->text != NULL ? rtb_connection_text(c->text) : NULL;
+	int			at = position_in(c, c->text, position);
 	int			sqlstate = sqlstate_of(error, ERRCODE_FDW_ERROR);
 
 	if (message == NULL)
-		message = libpq_message(c->pg);
+		message = rtb_connection_message(c);
 	PQclear(error);
 	c->error = NULL;
 	c->text = NULL;
@@ -195,8 +273,8 @@ rtb_connection_throw(RtbConnection *c)
 			 errmsg_internal("%s", message),
 			 detail != NULL ? errdetail_internal("%s", detail) : 0,
 			 hint != NULL ? errhint("%s", hint) : 0,
-			 position != NULL && query != NULL ? internalerrposition(atoi(position)) : 0,
-			 position != NULL && query != NULL ? internalerrquery(query) : 0,
+			 at > 0 ? internalerrposition(at) : 0,
+			 at > 0 ? internalerrquery(query) : 0,
 			 context != NULL ? errcontext("%s", context) : 0,
 			 errcontext("connection \"%s\"", c->name)));
 }
@@ -231,7 +309,7 @@ rtb_connection_lost(RtbConnection *c)
 	PGresult   *result;
 	char	   *message = NULL;
 	/* looking for more replaces it */
-	char	   *reason = libpq_message(c->pg);
+	char	   *reason = rtb_connection_message(c);
 
 	/* nothing is waited for any more when the socket is gone */
 	while (PQstatus(c->pg) != CONNECTION_OK && (result = PQgetResult(c->pg)) != NULL)
@@ -244,7 +322,7 @@ rtb_connection_lost(RtbConnection *c)
 	if (c->error != NULL)
 		message = error_field(c->error, PG_DIAG_MESSAGE_PRIMARY);
 	if (message == NULL)
-		message = reason[0] != '\0' ? reason : libpq_message(c->pg);
+		message = reason[0] != '\0' ? reason : rtb_connection_message(c);
 	/* it may be noticed again, by whoever tidies up */
 	if (message[0] != '\0' && c->last_words == NULL)
 		c->last_words = MemoryContextStrdup(c->context, message);
@@ -258,7 +336,7 @@ rtb_connection_lost(RtbConnection *c)
 void
 rtb_connection_refuse(RtbConnection *c, const RtbTarget *target, bool timed_out)
 {
-	char	   *message = libpq_message(c->pg);
+	char	   *message = rtb_connection_message(c);
 	bool		no_password = PQconnectionNeedsPassword(c->pg);
 
 	rtb_connection_close(c);

@@ -26,7 +26,7 @@ rtb_connection_pipeline_begin(RtbConnection *c, int batch)
 	Assert(batch > 0);
 	rtb_connection_require_idle(c);
 	if (PQenterPipelineMode(c->pg) != 1)
-		elog(ERROR, "could not begin a pipeline: %s", pchomp(PQerrorMessage(c->pg)));
+		elog(ERROR, "could not begin a pipeline: %s", rtb_connection_message(c));
 	c->batch = batch;
 	c->queued = c->nawaited = 0;
 }
@@ -125,7 +125,7 @@ rtb_connection_pipeline_end(RtbConnection *c, const RtbRows *rows)
 	RtbAnswer	answer = rtb_connection_pipeline_sync(c, rows);
 
 	if (PQexitPipelineMode(c->pg) != 1)
-		elog(ERROR, "could not end a pipeline: %s", pchomp(PQerrorMessage(c->pg)));
+		elog(ERROR, "could not end a pipeline: %s", rtb_connection_message(c));
 	c->batch = 0;
 	return answer;
 }

@@ -145,6 +145,7 @@ extern void rtb_connection_receive_notice(void *arg, const PGresult *result);
 extern void rtb_connection_throw(RtbConnection *c);
 extern void rtb_connection_refuse(RtbConnection *c, const RtbTarget *target,
 								  bool timed_out);
+extern char *rtb_connection_message(const RtbConnection *c);
 extern int64 rtb_connection_report_size(const PGresult *result);
 
 /* connection_query.c */

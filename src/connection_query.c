@@ -57,7 +57,7 @@ rtb_connection_sent(RtbConnection *c, int sent, int64 bytes, int64 answer_bytes)
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_ERROR),
 				 errmsg("could not send a statement over connection \"%s\"", c->name),
-				 errdetail_internal("%s", pchomp(PQerrorMessage(c->pg)))));
+				 errdetail_internal("%s", rtb_connection_message(c))));
 	}
 	c->busy = true;
 	rtb_connection_heard(c);

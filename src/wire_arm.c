@@ -198,6 +198,17 @@ take_row(WireStep *step, TupleTableSlot *slot)
 		step->values[i] = slot->tts_isnull[i] ? NULL : TextDatumGetCString(slot->tts_values[i]);
 }
 
+/* a text that is to be read here must be one: it would be shown in part, where it cannot be */
+static void
+require_text(const char *generated)
+{
+	if (unlikely(!rtb_connection_valid(generated)))
+		ereport(ERROR,
+				(errcode(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE),
+				 errmsg("generated statement is not valid in this database's encoding: %s",
+						rtb_connection_text(generated))));
+}
+
 /* what is sent for each driver row of a foreach, or the texts that a query generated */
 static void
 run_row(WireArm *arm, WireStep *step)
@@ -219,6 +230,7 @@ run_row(WireArm *arm, WireStep *step)
 		arm->run->statement_no++;
 		/* what was sent cannot be taken back: a COMMIT is refused before, in every pass */
 		rtb_wire_require_alike();
+		require_text(step->values[c]);
 		if (!arm->run->timed || rtb_script_may_control(step->values[c]))
 			rtb_script_refuse(step->values[c], false);
 		started = arm->run->timers ? rtb_clock_ns() : 0;

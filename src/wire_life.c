@@ -55,6 +55,27 @@ own_row(void *arg, int ncolumns, char **values, int *lengths)
 	rows->n++;
 }
 
+/*
+ * Names, mostly, which are shown, kept, and put into statements.  Once the
+ * answer has been read: the connection goes on.
+ */
+static void
+require_text(const RtbOwnRows *rows)
+{
+	for (int i = 0; i < rows->n * rows->columns; i++)
+	{
+		const char *value = rows->values[i];
+
+		if (value != NULL && !rtb_connection_valid(value))
+			ereport(ERROR,
+					(errcode(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE),
+					 errmsg("the far end answered with text that is not valid in this database's encoding: %s",
+							rtb_connection_text(value)),
+					 errhint("Rows may hold such text, names of tables, columns and other objects that arms work on may not."),
+					 errcontext("connection \"%s\"", rtb_wire_options.name)));
+	}
+}
+
 static RtbOwnRows *
 own_rows(const char *sql, int nparams, char **params)
 {
@@ -72,6 +93,7 @@ own_rows(const char *sql, int nparams, char **params)
 		(void) rtb_connection_query(rtb_wire, sql, &receiver);
 	else
 		(void) rtb_connection_query_params(rtb_wire, sql, &values, &receiver);
+	require_text(rows);
 	return rows;
 }
 

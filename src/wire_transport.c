@@ -160,8 +160,14 @@ static void
 digest_columns(void *arg, int ncolumns, char **names)
 {
 	Digesting  *d = arg;
+	char	  **shown = palloc(sizeof(char *) * Max(ncolumns, 1));
 
-	rtb_digest_set_columns(d->digest, ncolumns, names);
+	for (int i = 0; i < ncolumns; i++)
+		shown[i] = rtb_connection_text(names[i]);
+	rtb_digest_set_columns(d->digest, ncolumns, shown);
+	for (int i = 0; i < ncolumns; i++)
+		pfree(shown[i]);
+	pfree(shown);
 }
 
 static void
@@ -174,6 +180,7 @@ digest_row(void *arg, int ncolumns, char **values, int *lengths)
 		rtb_row_hash_put(d->row_hashes, hash);
 }
 
+/* bytes as they came: the same hashes as of the same text here, even where it is none */
 static void
 wire_digest(const char *query, RtbDigest *digest, Tuplestorestate *row_hashes)
 {

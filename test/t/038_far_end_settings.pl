@@ -1,5 +1,5 @@
-# What is set at a far end, and what an arm takes away there: rtbench's own statements mean the same whatever the settings, and a scratch
-# schema that is gone is an error that says so.
+# What is set at a far end, how it is encoded, and what an arm takes away there: rtbench's own statements mean the same whatever the
+# settings, text that is not valid here is shown and compared all the same, and a scratch schema that is gone is an error that says so.
 
 use strict;
 use warnings;
@@ -95,5 +95,87 @@ for my $conforming ('on', $one_way ? () : 'off')
 		SELECT rtbench.compare(ARRAY[rtbench.arm('a', 'SELECT * FROM mine'), rtbench.arm('b', 'SELECT 1')], rounds => 2, control => false)");
 	like($said, qr/Only this session sees temporary table mine: use transport => 'caller'/, "standard_conforming_strings = $conforming: a temporary table is known");
 }
+#
+# a far end without an encoding: what is not valid here is shown byte by byte, and compared as it is
+#
+sub encoded
+{
+	my ($name, $encoding) = @_;
+	$node->safe_psql('postgres', "CREATE DATABASE $name ENCODING '$encoding' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0");
+	return;
+}
+
+sub run_in
+{
+	my ($db, $sql) = @_;
+	my (undef, $stdout, $stderr) = $node->psql($db, "\\set VERBOSITY verbose\n$sql", on_error_stop => 0);
+	$stderr =~ s/^psql:[^ ]* //mg;
+	$stderr =~ s/^LOCATION:.*\n?//mg;
+	return wantarray ? ($stdout, $stderr) : "$stdout$stderr";
+}
+
+encoded($_->[0], $_->[1]) for [ 'utf8', 'UTF8' ], [ 'latin1', 'LATIN1' ], [ 'bytes', 'SQL_ASCII' ], [ 'characters', 'UTF8' ];
+for my $here ('utf8', 'latin1')
+{
+	$node->safe_psql($here, 'CREATE EXTENSION rtbench');
+	$node->safe_psql($here, "CREATE SERVER $_ FOREIGN DATA WRAPPER rtbench_fdw OPTIONS (host '$host', port '$port', dbname '$_'); CREATE USER MAPPING FOR CURRENT_USER SERVER $_") for 'bytes', 'characters';
+}
+# two bytes that are nothing in UTF8
+my $bad = 'chr(228) || chr(255)';
+
+($out, $err) = run_in('utf8', "SELECT rtbench.ask(\$x\$DO \$y\$ BEGIN RAISE EXCEPTION '%', 'no ' || $bad || '.' USING DETAIL = 'd' || $bad, HINT = 'h' || $bad; END \$y\$ \$x\$, server => 'bytes')");
+like($err, qr/ERROR:  P0001: no \\xe4\\xff\.\nDETAIL:  d\\xe4\\xff\nHINT:  h\\xe4\\xff\nCONTEXT: /, 'an error whose bytes are not valid here comes with its SQLSTATE and all it says');
+($out, $err) = run_in('utf8', "SELECT a.notices FROM rtbench.ask(\$x\$DO \$y\$ BEGIN RAISE WARNING '%', '\x{c3}\x{a4} and ' || $bad USING HINT = $bad; END \$y\$ \$x\$, server => 'bytes') a");
+is($out, '1', 'a notice whose bytes are not valid here is no error');
+like($err, qr/WARNING:  01000: \x{c3}\x{a4} and \\xe4\\xff\nHINT:  \\xe4\\xff\n/, 'and it is told, what is valid as it is');
+is(run_in('utf8', "SELECT a.rows FROM rtbench.ask('SELECT $bad AS \"\x{c3}\x{a4}\"', server => 'bytes', times => 3) a") =~ s/\s+$//r, '3', 'nor are rows');
+like(run_in('utf8', "SELECT rtbench.ask('SELECT ''\x{c3}\x{a4}\x{c3}\x{a4}'', nothing', server => 'bytes', protocol => 'simple')"),
+	qr/ERROR:  42703: column "nothing" does not exist\nLINE 1: (SELECT '\x{c3}\x{a4}\x{c3}\x{a4}', )nothing\n( *)\^/, 'an error has its place in a text that is not ASCII');
+run_in('utf8', "SELECT rtbench.ask('SELECT ''\x{c3}\x{a4}\x{c3}\x{a4}'', nothing', server => 'bytes', protocol => 'simple')") =~ /^LINE 1: (.*)nothing\n( *)\^/m;
+is(length($2 // ''), 8 + length("SELECT '..', "), 'which is counted in characters');
+
+my $text_table = q{setup => 'CREATE TABLE t (id int, v text)', rounds => 2, control => false};
+my @arms = ("rtbench.arm('a', 'INSERT INTO t VALUES (1, ''\x{c3}\x{a4}''), (2, $bad)')", "rtbench.arm('b', steps => ARRAY['INSERT INTO t VALUES (1, ''\x{c3}\x{a4}'')', 'INSERT INTO t VALUES (2, $bad)'])",
+	"rtbench.arm('other', 'INSERT INTO t VALUES (1, ''\x{c3}\x{a4}''), (2, $bad || chr(254))')",
+	q{rtbench.arm('fails', steps => ARRAY[$x$DO $y$ BEGIN RAISE EXCEPTION '%', chr(228); END $y$ $x$])},
+	qq{rtbench.arm('warns', steps => ARRAY['INSERT INTO t VALUES (1, ''\x{c3}\x{a4}''), (2, $bad)', \$x\$DO \$y\$ BEGIN RAISE NOTICE 'so %', chr(228); END \$y\$ \$x\$])});
+($out, $err) = run_in('utf8', "SELECT arm, CASE WHEN verdict::text IN ('not comparable', 'failed') THEN verdict::text ELSE 'good' END FROM rtbench.compare(ARRAY[" . join(', ', @arms) . "], $text_table, server => 'bytes')");
+is($out, "a|good\nb|good\nother|not comparable\nfails|failed\nwarns|good", 'bytes that are not valid here are compared as they are, and an arm that tells of them is a good one') or diag($err);
+like($err, qr/P0001.*\\xe4/s, 'a failed arm says why');
+like($err, qr/NOTICE:  00000: so \\xe4\n/, "an arm's notice is told");
+# reading it again checks each byte
+like($node->safe_psql('utf8', "SELECT string_agg(convert_from(textsend(notes), 'UTF8'), ' ') FROM rtbench.result()"), qr/P0001.*\\xe4/s, 'no invalid text is kept');
+nothing_left_in('bytes', 'bytes that are not valid here');
+
+# one row set for the same text, wherever it lies
+is((run_in('utf8', "SET client_min_messages = error; SELECT count(*) FROM rtbench.compare(ARRAY[rtbench.arm('a', 'INSERT INTO t VALUES (1, ''\x{c3}\x{a4}'')'), rtbench.arm('b', 'INSERT INTO t SELECT 1, ''\x{c3}\x{a4}''')], $text_table, servers => '{local,bytes,characters}');
+	SELECT bool_and(same_rows) FROM rtbench.across_servers()"))[0], "6\nt", 'valid text is the same rows with and without an encoding');
+
+# returned rows
+($out, $err) = run_in('utf8', "SELECT arm, verdict = 'not comparable' FROM rtbench.compare(ARRAY[rtbench.arm('a', 'SELECT $bad AS \"\x{c3}\x{a4}\"'), rtbench.arm('b', 'SELECT chr(228) || chr(255)'), rtbench.arm('other', 'SELECT chr(229)')], rounds => 2, control => false, server => 'bytes')");
+is($out, "a|f\nb|f\nother|t", 'rows that are returned are compared as they are') or diag($err);
+
+# what a loop reads there it sends there, unchanged; what is to be read here first is refused
+my $each = q{rtbench.foreach('SELECT id, v FROM s', 'INSERT INTO t VALUES ($1, $2)')};
+for my $protocol ('simple', 'prepared', 'multi')
+{
+	($out, $err) = run_in('utf8', "SELECT arm, verdict::text NOT IN ('not comparable', 'failed') FROM rtbench.compare(ARRAY[rtbench.arm('sql', 'INSERT INTO t SELECT * FROM s'), rtbench.arm('loop', $each), rtbench.arm('copy', rtbench.copy_rows('SELECT * FROM s', 'COPY t FROM STDIN'))],
+		setup => 'CREATE TABLE t (id int, v text); CREATE TABLE s AS SELECT 1 AS id, $bad AS v', rounds => 2, control => false, server => 'bytes', protocol => '$protocol')");
+	is($out, "sql|t\nloop|t\ncopy|t", "protocol $protocol: rows that go there and back keep their bytes") or diag($err);
+}
+$err = run_in('utf8', "SELECT arm, verdict FROM rtbench.compare(ARRAY[rtbench.arm('a', 'SELECT 1'), rtbench.arm('generated', rtbench.generated('SELECT ''SELECT 1 /* '' || $bad || ''*/'''))], rounds => 2, control => false, server => 'bytes')");
+like($err, qr/22021.*generated statement is not valid in this database's encoding.*\\xe4\\xff/s, 'a generated text that is not valid here is refused');
+like($err, qr/generated *\| *failed/, 'and only its arm fails');
+
+# a name is another matter: it would be shown, and stands in statements
+$node->safe_psql('bytes', "DO \$\$ BEGIN EXECUTE format('CREATE TABLE %I (a int)', 'n' || $bad); END \$\$");
+$err = run_in('utf8', "SELECT rtbench.compare(ARRAY[rtbench.arm('a', steps => ARRAY[\$x\$DO \$y\$ BEGIN EXECUTE format('INSERT INTO public.%I VALUES (1)', 'n' || $bad); END \$y\$ \$x\$]), rtbench.arm('b', 'SELECT 1')], rounds => 2, control => false, server => 'bytes')");
+like($err, qr/ERROR:  22021: the far end answered with text that is not valid in this database's encoding: public\."n\\xe4\\xff"\nHINT:  /, 'a name that is not valid here is told') or diag($err);
+nothing_left_in('bytes', 'a name that is not valid here');
+
+# DISCARD ALL leaves the far end as it was
+is((run_in('utf8', "SET client_min_messages = error; CALL rtbench.run_compare(ARRAY[rtbench.arm('commits', steps => ARRAY['INSERT INTO t VALUES (1, $bad)'], ending => 'commit'), rtbench.arm('too', steps => ARRAY['INSERT INTO t SELECT 1, $bad'], ending => 'commit')], $text_table, server => 'bytes');
+	SELECT string_agg(arm, ' ') FROM rtbench.result() WHERE verdict NOT IN ('not comparable', 'failed')"))[0], 'commits too', 'arms that commit');
+
 $node->stop;
 done_testing();
