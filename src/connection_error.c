@@ -239,6 +239,22 @@ position_in(const RtbConnection *c, const char *query, const char *position)
 }
 
 /*
+ * Where both ends have an encoding the far end converts what it sends: what it
+ * cannot is an error there, even in the middle of telling another.  A hint, or NULL.
+ */
+static char *
+hint_at_encodings(const RtbConnection *c, int sqlstate)
+{
+	const char *there = PQparameterStatus(c->pg, "server_encoding");
+
+	if (sqlstate != ERRCODE_UNTRANSLATABLE_CHARACTER || there == NULL ||
+		c->encoding == PG_SQL_ASCII || pg_char_to_encoding(there) == c->encoding)
+		return NULL;
+	return psprintf("The far end's encoding is %s, this database's is %s. The far end sends nothing that has no equivalent here: its server log has errors and notices; rows can be compared by check_query => 'SELECT encode(convert_to(..., ''%s''), ''hex'') FROM ...'.",
+					there, GetDatabaseEncodingName(), there);
+}
+
+/*
  * Throw the far end's error.
  */
 void
@@ -257,6 +273,8 @@ rtb_connection_throw(RtbConnection *c)
 
 	if (message == NULL)
 		message = rtb_connection_message(c);
+	if (hint == NULL)
+		hint = hint_at_encodings(c, sqlstate);
 	PQclear(error);
 	c->error = NULL;
 	c->text = NULL;

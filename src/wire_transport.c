@@ -180,15 +180,25 @@ digest_row(void *arg, int ncolumns, char **values, int *lengths)
 		rtb_row_hash_put(d->row_hashes, hash);
 }
 
+/* which rows could not be had */
+static void
+tell_query(void *query)
+{
+	errcontext("SQL statement \"%s\"", (const char *) query);
+}
+
 /* bytes as they came: the same hashes as of the same text here, even where it is none */
 static void
 wire_digest(const char *query, RtbDigest *digest, Tuplestorestate *row_hashes)
 {
 	Digesting	d = {digest, row_hashes};
 	RtbRows		receiver = {digest_columns, digest_row, &d};
+	ErrorContextCallback context = {error_context_stack, tell_query, unconstify(char *, query)};
 
+	error_context_stack = &context;
 	/* one statement whatever an arm has set: a check query is the user's text */
 	(void) rtb_connection_query_params(rtb_wire, query, NULL, &receiver);
+	error_context_stack = context.previous;
 }
 
 /* ---- what was written ---- */

@@ -177,5 +177,11 @@ nothing_left_in('bytes', 'a name that is not valid here');
 is((run_in('utf8', "SET client_min_messages = error; CALL rtbench.run_compare(ARRAY[rtbench.arm('commits', steps => ARRAY['INSERT INTO t VALUES (1, $bad)'], ending => 'commit'), rtbench.arm('too', steps => ARRAY['INSERT INTO t SELECT 1, $bad'], ending => 'commit')], $text_table, server => 'bytes');
 	SELECT string_agg(arm, ' ') FROM rtbench.result() WHERE verdict NOT IN ('not comparable', 'failed')"))[0], 'commits too', 'arms that commit');
 
+# another encoding: what has no equivalent here the far end itself refuses to send
+$err = run_in('latin1', q{SELECT rtbench.ask($x$DO $y$ BEGIN RAISE EXCEPTION '%', chr(8364); END $y$ $x$, server => 'characters')});
+like($err, qr/ERROR:  22P05: .*\nHINT:  The far end's encoding is UTF8, this database's is LATIN1\. /, 'what has no equivalent here: both encodings are named');
+$err = run_in('latin1', "SELECT rtbench.compare(ARRAY[rtbench.arm('a', 'INSERT INTO t VALUES (1, chr(8364))'), rtbench.arm('b', 'INSERT INTO t SELECT 1, chr(8364)')], $text_table, server => 'characters')");
+like($err, qr/ERROR:  22P05: .*\nHINT: .*\nCONTEXT:  .*SQL statement "SELECT id, v FROM ONLY .*t"/s, 'and in rows, the table');
+nothing_left_in('characters', 'no equivalent');
 $node->stop;
 done_testing();
