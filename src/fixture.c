@@ -273,13 +273,19 @@ refuse_changes_far(const RtbFixture *fixture, List *before)
 static void
 set_up_other(RtbFixture *fixture, const RtbTransport *transport, const RtbWork *work, MemoryContext cxt)
 {
+	/* needed after the transaction, whose own context may be the current one */
+	MemoryContext kept = AllocSetContextCreate(cxt, "rtbench tables to analyze", ALLOCSET_SMALL_SIZES);
+	MemoryContext old;
 	List	   *tables;
 
 	run_setup(fixture, transport, work);
+	old = MemoryContextSwitchTo(kept);
 	tables = rtb_engine_tables(fixture->schema, NIL);
+	MemoryContextSwitchTo(old);
 	fixture->sequences = rtb_engine_sequences(fixture->schema, cxt);
 	transport->commit();
 	rtb_engine_analyze(tables);
+	MemoryContextDelete(kept);
 }
 
 /*
