@@ -18,11 +18,11 @@ CREATE FUNCTION pg_temp.arms() RETURNS jsonb[] LANGUAGE sql AS $$
 	SELECT array_agg(rtbench.arm(n, steps => ARRAY[format('INSERT INTO t VALUES (%s)', v), 'INSERT INTO regress_rtb_written VALUES (1, ''x'')', 'SAVEPOINT s', 'CREATE TABLE made AS SELECT 1 AS one', 'RELEASE s', 'SELECT pg_catalog.nextval(''s'')'])
 		ORDER BY n) FROM (VALUES ('a', 1), ('b', 2), ('c', 1)) a (n, v)
 $$;
-SELECT count(*) FROM rtbench.compare(pg_temp.arms(), setup => 'CREATE TABLE t (i int); CREATE SEQUENCE s', rounds => 2, control => false, transport => 'unix', label => 'unix');
-SELECT count(*) FROM rtbench.compare(pg_temp.arms(), setup => 'CREATE TABLE t (i int); CREATE SEQUENCE s', rounds => 2, control => false, server => 'regress_rtb_decoyed', label => 'server');
-SELECT count(*) FROM rtbench.compare(pg_temp.arms(), setup => 'CREATE TABLE t (i int); CREATE SEQUENCE s', rounds => 2, control => false, label => 'worker');
+SELECT count(*) FROM rtbench.compare(pg_temp.arms(), setup => 'CREATE TABLE t (i int); CREATE SEQUENCE s', rounds => 2, control => false, transport => 'unix', label => 'decoys by unix');
+SELECT count(*) FROM rtbench.compare(pg_temp.arms(), setup => 'CREATE TABLE t (i int); CREATE SEQUENCE s', rounds => 2, control => false, server => 'regress_rtb_decoyed', label => 'decoys by server');
+SELECT count(*) FROM rtbench.compare(pg_temp.arms(), setup => 'CREATE TABLE t (i int); CREATE SEQUENCE s', rounds => 2, control => false, label => 'decoys by worker');
 SELECT label, arm, rows, checked, verdict = 'not comparable' AS differs, substring(notes FROM 'differs from the baseline[^:]*') AS reason, settings ? 'work_mem' AS settings, notes ~ 'engine' AS engine, digest = first_value(digest) OVER (PARTITION BY arm) AS same_digest
-FROM rtbench.runs r, rtbench.result(r.run) ORDER BY r.run, arm;
+FROM rtbench.runs r, rtbench.result(r.run) WHERE label IN ('decoys by unix', 'decoys by server', 'decoys by worker') ORDER BY r.run, arm;
 -- arms that commit
 CALL rtbench.run_compare(ARRAY[rtbench.arm('a', steps => ARRAY['INSERT INTO t VALUES (1)'], ending => 'commit'), rtbench.arm('b', steps => ARRAY['INSERT INTO t VALUES (2)'], ending => 'commit')],
 	setup => 'CREATE TABLE t (i int)', rounds => 2, control => false, server => 'regress_rtb_decoyed');
