@@ -18,6 +18,7 @@ extern char *rtb_notes_effect(List *cells, const RtbCell *cell);
 extern List *rtb_notes_findings(const RtbCell *cell, RtbFindingKind kind);
 extern List *rtb_notes_work(const RtbCell *cell);
 extern char *rtb_notes_cores(const RtbCell *cell);
+extern char *rtb_notes_groups(const int *sessions, const double *medians, const char *unit);
 extern List *rtb_notes_outliers(const RtbCell *baseline, const RtbCell *cell,
 								const RtbRatio *speedup);
 extern List *rtb_notes_units(const RtbUnits *units, const RtbRatio *ratio);

@@ -11,8 +11,35 @@
 #include "postgres.h"
 
 #include "notes.h"
-#include "placement.h"
 #include "stats.h"
+
+/* less of a difference than this is not worth a note */
+#define GROUPS_APART	1.25
+#define FEWEST_OF_GROUP	2		/* sessions: a single one may be slow for any reason */
+
+/* without an exponent, however long it took */
+static char *
+in_digits(double median)
+{
+	return median < 999.5 ? psprintf("%.3g", median) : psprintf("%.0f", median);
+}
+
+/*
+ * rtb_notes_groups
+ *		The note that sessions with both ends on one core (element 1) stand apart
+ *		from those on two (element 0), by the medians of their times; NULL if they
+ *		don't, or there are not two of each kind.  In the current context.
+ */
+char *
+rtb_notes_groups(const int *sessions, const double *medians, const char *unit)
+{
+	if (sessions[0] < FEWEST_OF_GROUP || sessions[1] < FEWEST_OF_GROUP ||
+		Max(medians[0], medians[1]) < GROUPS_APART * Min(medians[0], medians[1]))
+		return NULL;
+	return psprintf("sessions fall into two groups: %d with both ends on one core (median %s %s) and %d on two (median %s %s), which is placement and no property of the arm",
+					sessions[1], in_digits(medians[1]), unit,
+					sessions[0], in_digits(medians[0]), unit);
+}
 
 /* the passes of one session, from the i-th on: which group, and how many there are */
 static int
@@ -70,5 +97,5 @@ rtb_notes_cores(const RtbCell *cell)
 	}
 	for (int g = 0; g < 2; g++)
 		medians[g] = rtb_median(ms[g], npasses[g]);
-	return rtb_placement_groups(sessions, medians, "ms");
+	return rtb_notes_groups(sessions, medians, "ms");
 }

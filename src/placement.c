@@ -22,10 +22,6 @@
 
 #include "placement.h"
 
-/* less of a difference than this is not worth a note */
-#define GROUPS_APART	1.25
-#define FEWEST_OF_GROUP	2		/* sessions: a single one may be slow for any reason */
-
 struct RtbPlaced
 {
 	MemoryContext context;		/* holds this */
@@ -100,30 +96,6 @@ rtb_core_of(int pid)
 	for (int i = 2; field != NULL && i < 39; i++)
 		field = strchr(field + 1, ' ');
 	return field != NULL && sscanf(field, "%d", &core) == 1 ? core : -1;
-}
-
-/* without an exponent, however long it took */
-static char *
-in_digits(double median)
-{
-	return median < 999.5 ? psprintf("%.3g", median) : psprintf("%.0f", median);
-}
-
-/*
- * rtb_placement_groups
- *		The note that sessions with both ends on one core (element 1) stand apart
- *		from those on two (element 0), by the medians of their times; NULL if they
- *		don't, or there are not two of each kind.  In the current context.
- */
-char *
-rtb_placement_groups(const int *sessions, const double *medians, const char *unit)
-{
-	if (sessions[0] < FEWEST_OF_GROUP || sessions[1] < FEWEST_OF_GROUP ||
-		Max(medians[0], medians[1]) < GROUPS_APART * Min(medians[0], medians[1]))
-		return NULL;
-	return psprintf("sessions fall into two groups: %d with both ends on one core (median %s %s) and %d on two (median %s %s), which is placement and no property of the arm",
-					sessions[1], in_digits(medians[1]), unit,
-					sessions[0], in_digits(medians[0]), unit);
 }
 
 static bool

@@ -23,8 +23,6 @@ extern int	rtb_core_of_this(void);
 extern int	rtb_core_of(int pid);
 extern const char *rtb_placement_impossible(RtbPlacement placement);
 
-extern char *rtb_placement_groups(const int *sessions, const double *medians, const char *unit);
-
 extern RtbPlaced *rtb_placement_take(RtbPlacement placement, int far_pid);
 extern void rtb_placement_restore(RtbPlaced *placed);
 

@@ -26,6 +26,7 @@
 #include "utils/timestamp.h"
 
 #include "connection_ask.h"
+#include "notes.h"
 #include "placement.h"
 #include "price_list.h"
 #include "probe.h"
@@ -196,7 +197,7 @@ two_groups(const Way *way, int v)
 	}
 	for (int g = 0; g < 2; g++)
 		medians[g] = rtb_median(us[g], sessions[g]);
-	return rtb_placement_groups(sessions, medians, "us");
+	return rtb_notes_groups(sessions, medians, "us");
 }
 
 /* the way, and of what: the first columns */
