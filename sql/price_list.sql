@@ -24,7 +24,13 @@ SELECT rtbench.price_list('{regress_rtb_list}', '{}', max_time => '1 ms');
 ALTER SERVER regress_rtb_list OPTIONS (DROP options);
 -- nothing is left, here or there
 SELECT nspname FROM pg_namespace WHERE nspname LIKE 'rtbench\_price%';
-SELECT count(*) FROM pg_stat_activity WHERE application_name = 'rtbench' AND datname = current_database() AND state <> 'idle';
+-- a backend that has just been told goodbye needs a moment to go
+DO $$ BEGIN FOR i IN 1 .. 200 LOOP
+	PERFORM pg_stat_clear_snapshot();
+	EXIT WHEN NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'rtbench' AND datname = current_database());
+	PERFORM pg_sleep(0.05);
+END LOOP; END $$;
+SELECT count(*) FROM pg_stat_activity WHERE application_name = 'rtbench' AND datname = current_database();
 -- bad input
 SELECT rtbench.price_list('{regress_rtb_none}');
 SELECT rtbench.price_list(transports => '{pigeon}');
