@@ -74,8 +74,9 @@ sub seen
 	$limit //= $PostgreSQL::Test::Utils::timeout_default;
 	while (1)
 	{
-		my ($rc, $out) = $node->psql('postgres', "SELECT ($query)");
-		return time() - $started if $rc == 0 && $out eq 't';
+		# while a server comes up again psql may be gone before it has been given its input, of which the harness dies
+		my ($rc, $out) = eval { $node->psql('postgres', "SELECT ($query)") };
+		return time() - $started if defined $rc && $rc == 0 && $out eq 't';
 		return undef if time() - $started > $limit;
 		sleep 0.02;
 	}
