@@ -92,13 +92,16 @@ rtb_session_empty_price(RtbSession *s)
 	for (int i = 0; i < RTB_EMPTY_STATEMENTS; i++)
 	{
 		int64		started = rtb_clock_ns();
+		int64		took;
 
 		SPI_execute_plan_extended(plan, &options);
-		cheapest = Min(cheapest, rtb_clock_ns() - started);
+		took = rtb_clock_ns() - started;
+		cheapest = Min(cheapest, took);
 	}
 	s->transport->rollback();
 	MemoryContextSwitchTo(old);
-	return Max(cheapest - rtb_clock_cost_ns(), 0);
+	cheapest -= rtb_clock_cost_ns();
+	return Max(cheapest, 0);
 }
 
 /* room for a point and its arms; the transport's state of each arm is made here */

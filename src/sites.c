@@ -143,8 +143,11 @@ doubt_price(Experiment *x, Site *site, void *arg)
 		return;
 	do
 	{
+		int64		again;
+
 		CHECK_FOR_INTERRUPTS();
-		site->empty_ns = Min(site->empty_ns, rtb_host_empty_price(site->keeper));
+		again = rtb_host_empty_price(site->keeper);
+		site->empty_ns = Min(site->empty_ns, again);
 	} while (impossible_pass(site) != NULL && rtb_clock_ns() - started < DOUBT_NS);
 	tell_machine(site);
 }

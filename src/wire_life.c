@@ -336,9 +336,11 @@ cheapest_empty(void)
 	for (int i = 0; i < EMPTY_STATEMENTS; i++)
 	{
 		int64		started = rtb_clock_ns();
+		int64		took;
 
 		(void) rtb_connection_query(rtb_wire, rtb_own_is_other() ? "SELECT 1" : "SELECT", NULL);
-		cheapest = Min(cheapest, rtb_clock_ns() - started);
+		took = rtb_clock_ns() - started;
+		cheapest = Min(cheapest, took);
 	}
 	rtb_connection_expect(rtb_wire, false, NULL);
 	return cheapest;
@@ -359,8 +361,9 @@ rtb_wire_empty_price(void)
 		rtb_placement_impossible(RTB_PLACED_SAME_CORE) == NULL)
 	{
 		RtbPlaced  *one_core = rtb_placement_take(RTB_PLACED_SAME_CORE, rtb_connection_pid(rtb_wire));
+		int64		there = cheapest_empty();
 
-		cheapest = Min(cheapest, cheapest_empty());
+		cheapest = Min(cheapest, there);
 		rtb_placement_restore(one_core);
 	}
 	return cheapest;
